@@ -1,0 +1,165 @@
+//! The async client: many calls at once on one connection, notifications on a channel.
+
+use std::collections::HashMap;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use hooksd_protocol::json::{Dialect, Reading, Value, read};
+use hooksd_protocol::methods::{HookInvoke, InvokeResult};
+use hooksd_protocol::rpc::request_line;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
+use tokio::task::JoinHandle;
+
+use crate::CALL_TIMEOUT;
+use crate::error::ClientError;
+use crate::response::read_invoke_result;
+use crate::wire::{Incoming, Notification, Raw, parse};
+
+/// Notifications waiting to be taken. Notifications. More are dropped: nobody is listening.
+const MAX_NOTIFICATIONS: usize = 1024;
+
+type Waiting = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<Raw>>>>>;
+
+/// A connection to the daemon, for any number of concurrent calls.
+#[derive(Debug)]
+pub struct Client {
+    writer: AsyncMutex<OwnedWriteHalf>,
+    waiting: Waiting,
+    next_id: AtomicU64,
+    timeout: Duration,
+    notifications: AsyncMutex<mpsc::Receiver<Notification>>,
+    reader: JoinHandle<()>,
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        self.reader.abort();
+    }
+}
+
+impl Client {
+    /// Connects to the socket at `path`.
+    ///
+    /// # Errors
+    /// [`ClientError::NotRunning`] when nobody listens there.
+    pub async fn connect(path: &Path) -> Result<Client, ClientError> {
+        let stream = UnixStream::connect(path)
+            .await
+            .map_err(|source| ClientError::NotRunning { path: path.to_owned(), source })?;
+        let (read_half, write_half) = stream.into_split();
+        let waiting: Waiting = Arc::new(Mutex::new(Some(HashMap::new())));
+        let (sender, notifications) = mpsc::channel(MAX_NOTIFICATIONS);
+        let reader = tokio::spawn(listen(read_half, waiting.clone(), sender));
+        Ok(Client {
+            writer: AsyncMutex::new(write_half),
+            waiting,
+            next_id: AtomicU64::new(1),
+            timeout: CALL_TIMEOUT,
+            notifications: AsyncMutex::new(notifications),
+            reader,
+        })
+    }
+
+    /// Each call may take this long.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Client {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Calls a method and reads its result.
+    ///
+    /// # Errors
+    /// When the connection breaks, the answer does not come in time, is an error, or does not fit.
+    pub async fn call<P: Serialize, R: DeserializeOwned>(&self, method: &str, params: &P) -> Result<R, ClientError> {
+        let raw = self.call_raw(method, params).await?;
+        let bad = |message: String| ClientError::BadAnswer(message);
+        let value = Value::parse(&raw, Dialect::Strict).map_err(|error| bad(error.to_string()))?;
+        read(&value, Reading::Strict).map_err(|error| bad(error.to_string()))
+    }
+
+    /// Runs an event.
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub async fn invoke(&self, invoke: &HookInvoke) -> Result<InvokeResult, ClientError> {
+        read_invoke_result(&self.call_raw("hook/invoke", invoke).await?)
+    }
+
+    /// Calls a method; the result as the daemon spelled it.
+    ///
+    /// # Errors
+    /// As [`Client::call`], except that the result is not looked at.
+    pub async fn call_raw<P: Serialize>(&self, method: &str, params: &P) -> Result<String, ClientError> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        let line = request_line(Some(id), method, params).map_err(ClientError::BadRequest)?;
+        let (sender, answer) = oneshot::channel();
+        match self.waiting.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            Some(waiting) => waiting.insert(id, sender),
+            None => return Err(ClientError::Closed),
+        };
+        let call = async {
+            self.writer.lock().await.write_all(line.as_bytes()).await?;
+            match answer.await {
+                Ok(result) => result.map_err(ClientError::Refused),
+                Err(_) => Err(ClientError::Closed),
+            }
+        };
+        match tokio::time::timeout(self.timeout, call).await {
+            Ok(result) => result,
+            Err(_) => {
+                if let Some(waiting) = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+                    waiting.remove(&id);
+                }
+                Err(ClientError::TimedOut(self.timeout))
+            }
+        }
+    }
+
+    /// The next notification; `None` once the connection has ended.
+    pub async fn notification(&self) -> Option<Notification> {
+        self.notifications.lock().await.recv().await
+    }
+}
+
+async fn listen(stream: OwnedReadHalf, waiting: Waiting, notifications: mpsc::Sender<Notification>) {
+    let mut stream = BufReader::new(stream);
+    loop {
+        match next(&mut stream).await {
+            Ok(Some(Incoming::Answer { id, result })) => {
+                let sender = waiting
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .as_mut()
+                    .and_then(|waiting| waiting.remove(&id));
+                if let Some(sender) = sender {
+                    let _ = sender.send(result);
+                }
+            }
+            Ok(Some(Incoming::Notification(notification))) => {
+                let _ = notifications.try_send(notification);
+            }
+            // An error for no request of ours: nothing waits for it.
+            Ok(Some(Incoming::Complaint(_))) => {}
+            Ok(None) | Err(_) => break,
+        }
+    }
+    // Dropping the senders tells everybody who waits.
+    waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+}
+
+async fn next(stream: &mut BufReader<OwnedReadHalf>) -> io::Result<Option<Incoming>> {
+    let mut line = String::new();
+    if stream.read_line(&mut line).await? == 0 {
+        return Ok(None);
+    }
+    parse(&line).map(Some).map_err(io::Error::other)
+}

@@ -1,0 +1,138 @@
+//! The blocking client: one call at a time, no runtime. For one-shot programs.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use hooksd_protocol::json::{Dialect, Reading, Value, read};
+use hooksd_protocol::methods::{HookInvoke, InvokeResult};
+use hooksd_protocol::rpc::{MAX_LINE, request_line};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::CALL_TIMEOUT;
+use crate::error::ClientError;
+use crate::response::read_invoke_result;
+use crate::wire::{Incoming, Notification, parse};
+
+/// Notifications kept while an answer is awaited. Notifications. The oldest are dropped first.
+const MAX_NOTIFICATIONS: usize = 1024;
+
+/// A connection to the daemon.
+#[derive(Debug)]
+pub struct Client {
+    stream: BufReader<UnixStream>,
+    next_id: u64,
+    timeout: Duration,
+    notifications: VecDeque<Notification>,
+}
+
+impl Client {
+    /// Connects to the socket at `path`.
+    ///
+    /// # Errors
+    /// [`ClientError::NotRunning`] when nobody listens there.
+    pub fn connect(path: &Path) -> Result<Client, ClientError> {
+        let stream = UnixStream::connect(path)
+            .map_err(|source| ClientError::NotRunning { path: path.to_owned(), source })?;
+        Ok(Client {
+            stream: BufReader::new(stream),
+            next_id: 1,
+            timeout: CALL_TIMEOUT,
+            notifications: VecDeque::new(),
+        })
+    }
+
+    /// Each call may take this long.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Client {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Calls a method and reads its result.
+    ///
+    /// # Errors
+    /// When the connection breaks, the answer does not come in time, is an error, or does not fit.
+    pub fn call<P: Serialize, R: DeserializeOwned>(&mut self, method: &str, params: &P) -> Result<R, ClientError> {
+        let raw = self.call_raw(method, params)?;
+        let bad = |message: String| ClientError::BadAnswer(message);
+        let value = Value::parse(&raw, Dialect::Strict).map_err(|error| bad(error.to_string()))?;
+        read(&value, Reading::Strict).map_err(|error| bad(error.to_string()))
+    }
+
+    /// Runs an event.
+    ///
+    /// # Errors
+    /// As [`Client::call`].
+    pub fn invoke(&mut self, invoke: &HookInvoke) -> Result<InvokeResult, ClientError> {
+        read_invoke_result(&self.call_raw("hook/invoke", invoke)?)
+    }
+
+    /// Calls a method; the result as the daemon spelled it.
+    ///
+    /// # Errors
+    /// As [`Client::call`], except that the result is not looked at.
+    pub fn call_raw<P: Serialize>(&mut self, method: &str, params: &P) -> Result<String, ClientError> {
+        let id = self.next_id;
+        self.next_id += 1;
+        let line = request_line(Some(id), method, params).map_err(ClientError::BadRequest)?;
+        let deadline = Instant::now() + self.timeout;
+        self.stream.get_ref().set_write_timeout(Some(self.timeout))?;
+        self.stream.get_mut().write_all(line.as_bytes()).map_err(|error| self.broken(error))?;
+        loop {
+            match parse(&self.line(deadline)?)? {
+                Incoming::Answer { id: answered, result } if answered == id => {
+                    return result.map_err(ClientError::Refused);
+                }
+                // The answer to a call that was given up.
+                Incoming::Answer { .. } => {}
+                Incoming::Notification(notification) => {
+                    if self.notifications.len() == MAX_NOTIFICATIONS {
+                        self.notifications.pop_front();
+                    }
+                    self.notifications.push_back(notification);
+                }
+                Incoming::Complaint(error) => return Err(ClientError::Refused(error)),
+            }
+        }
+    }
+
+    /// The oldest notification that arrived while answers were awaited.
+    pub fn notification(&mut self) -> Option<Notification> {
+        self.notifications.pop_front()
+    }
+
+    fn broken(&self, error: io::Error) -> ClientError {
+        match error.kind() {
+            io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ClientError::TimedOut(self.timeout),
+            _ => ClientError::Connection(error),
+        }
+    }
+
+    fn line(&mut self, deadline: Instant) -> Result<String, ClientError> {
+        let mut line = Vec::new();
+        loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(ClientError::TimedOut(self.timeout));
+            }
+            self.stream.get_ref().set_read_timeout(Some(left))?;
+            // An answer holds at most what the handlers may print, far below this.
+            let limit = (2 * MAX_LINE).saturating_sub(line.len()) as u64;
+            match (&mut self.stream).take(limit).read_until(b'\n', &mut line) {
+                Ok(0) if limit == 0 => return Err(ClientError::BadAnswer("the answer is too long".to_owned())),
+                Ok(0) => return Err(ClientError::Closed),
+                Ok(_) if line.last() == Some(&b'\n') => {
+                    return String::from_utf8(line)
+                        .map_err(|_| ClientError::BadAnswer("the answer is not UTF-8".to_owned()));
+                }
+                Ok(_) => {}
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(self.broken(error)),
+            }
+        }
+    }
+}

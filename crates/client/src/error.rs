@@ -1,0 +1,49 @@
+//! What can go wrong between a client and the daemon.
+
+use std::io;
+use std::path::PathBuf;
+
+use hooksd_protocol::rpc::RpcError;
+
+/// Why a call has no result.
+#[derive(Debug, thiserror::Error)]
+pub enum ClientError {
+    /// Nobody listens on the socket.
+    #[error("no daemon answers on {}: start it with `hooksd` ({source})", .path.display())]
+    NotRunning {
+        /// The socket.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// The connection broke.
+    #[error("the connection to the daemon broke: {0}")]
+    Connection(#[from] io::Error),
+    /// The daemon closed the connection before it answered.
+    #[error("the daemon closed the connection before it answered")]
+    Closed,
+    /// The answer did not come in time.
+    #[error("the daemon did not answer within {0:?}")]
+    TimedOut(std::time::Duration),
+    /// The daemon answered with an error.
+    #[error("{}", .0.message)]
+    Refused(RpcError),
+    /// The daemon's answer is none.
+    #[error("the daemon's answer cannot be read: {0}")]
+    BadAnswer(String),
+    /// The params cannot be spelled in JSON.
+    #[error("the request cannot be written: {0}")]
+    BadRequest(serde_json::Error),
+}
+
+/// An answer to another question than the one asked.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the answer's {field} is {got}, expected {expected}")]
+pub struct ResponseMismatch {
+    /// `invocation_id` or `snapshot_id`.
+    pub field: &'static str,
+    /// What was asked for.
+    pub expected: String,
+    /// What came back.
+    pub got: String,
+}

@@ -1,0 +1,141 @@
+//! The older, list-shaped documents: `{"hooks": [{"command": [argv...], "events": [names]?}]}` (BEHAVIOUR
+//! section 11). Their handlers are mapped to the events of today and run natively, fire-and-forget (D17).
+
+use hooksd_protocol::diagnostic::{Diagnostic, code};
+use hooksd_protocol::event::EventName;
+use hooksd_protocol::json::{Kind, Value};
+
+use crate::document::{GroupDeclaration, HandlerDeclaration};
+use crate::snapshot::OnFailure;
+
+/// How long a handler of the older form may run. Seconds (BEHAVIOUR section 11, D17).
+pub const LEGACY_TIMEOUT_SECONDS: f64 = 5.0;
+
+/// An event of the older form that has an equivalent today.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[allow(missing_docs, reason = "BEHAVIOUR section 11 lists them")]
+pub enum LegacyEvent {
+    SessionStart,
+    UserPrompt,
+    TaskComplete,
+    InputRequired,
+    SessionEnd,
+    ContextOffload,
+    ContextCompact,
+}
+
+impl LegacyEvent {
+    /// All, in the order in which an entry without `events` is mapped.
+    pub const ALL: [LegacyEvent; 7] = [
+        LegacyEvent::SessionStart,
+        LegacyEvent::UserPrompt,
+        LegacyEvent::TaskComplete,
+        LegacyEvent::InputRequired,
+        LegacyEvent::SessionEnd,
+        LegacyEvent::ContextOffload,
+        LegacyEvent::ContextCompact,
+    ];
+
+    /// The name in the older form.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            LegacyEvent::SessionStart => "session.start",
+            LegacyEvent::UserPrompt => "user.prompt",
+            LegacyEvent::TaskComplete => "task.complete",
+            LegacyEvent::InputRequired => "input.required",
+            LegacyEvent::SessionEnd => "session.end",
+            LegacyEvent::ContextOffload => "context.offload",
+            LegacyEvent::ContextCompact => "context.compact",
+        }
+    }
+
+    /// The event of today, and the matcher that selects its cases.
+    #[must_use]
+    pub fn equivalent(self) -> (EventName, Option<&'static str>) {
+        match self {
+            LegacyEvent::SessionStart | LegacyEvent::UserPrompt => (EventName::UserPromptSubmit, None),
+            LegacyEvent::TaskComplete => (EventName::Notification, Some("agent_completed")),
+            LegacyEvent::InputRequired => (EventName::Notification, Some("agent_needs_input")),
+            LegacyEvent::SessionEnd => (EventName::SessionEnd, None),
+            LegacyEvent::ContextOffload | LegacyEvent::ContextCompact => (EventName::PreCompact, Some("manual")),
+        }
+    }
+}
+
+/// Whether the value of `hooks` is the older form: a list of objects.
+#[must_use]
+pub fn is_list_form(hooks: &Value<'_>) -> bool {
+    hooks.kind() == Kind::Array && hooks.items().iter().all(Value::is_object)
+}
+
+/// Maps the entries to events of today.
+#[must_use]
+pub fn migrate(hooks: &Value<'_>, location: &str) -> (Vec<(EventName, Vec<GroupDeclaration>)>, Vec<Diagnostic>) {
+    let mut events: Vec<(EventName, Vec<GroupDeclaration>)> = Vec::new();
+    let mut unmapped = Vec::new();
+    for entry in hooks.items() {
+        let Some(argv) = entry.get("command").and_then(|command| strings(&command)).filter(|argv| !argv.is_empty())
+        else {
+            continue;
+        };
+        for legacy in wanted(&entry, &mut unmapped) {
+            let (event, matcher) = legacy.equivalent();
+            let group = GroupDeclaration {
+                matcher: matcher.map(str::to_owned),
+                handlers: vec![HandlerDeclaration {
+                    command: String::new(),
+                    argv: Some(argv.clone()),
+                    timeout: Some(LEGACY_TIMEOUT_SECONDS),
+                    status_message: None,
+                    on_failure: OnFailure::Ignore,
+                    legacy: Some(legacy),
+                }],
+            };
+            match events.iter_mut().find(|(name, _)| *name == event) {
+                Some((_, groups)) => groups.push(group),
+                None => events.push((event, vec![group])),
+            }
+        }
+    }
+    let deprecated = "the list form of \"hooks\" is deprecated: use {\"hooks\": {EVENT: [{\"hooks\": [...]}]}}";
+    let mut diagnostics =
+        vec![Diagnostic::warning(code::LEGACY_DEPRECATED, format!("{location}: {deprecated}")).field(location)];
+    if !events.is_empty() {
+        let names: Vec<&str> = events.iter().map(|(event, _)| event.as_str()).collect();
+        let message = format!("{location}: its commands run on {}", names.join(", "));
+        diagnostics.push(Diagnostic::warning(code::LEGACY_MIGRATED, message).field(location));
+    } else {
+        let names = if unmapped.is_empty() { String::new() } else { format!(" ({})", unmapped.join(", ")) };
+        let message = format!("{location}: nothing in it has an equivalent today{names}");
+        diagnostics.push(Diagnostic::warning(code::LEGACY_UNMAPPED, message).field(location));
+    }
+    (events, diagnostics)
+}
+
+/// The events an entry asks for: none or an empty list is all of them; anything but a list is nothing.
+fn wanted(entry: &Value<'_>, unmapped: &mut Vec<String>) -> Vec<LegacyEvent> {
+    let Some(names) = entry.get("events").filter(|names| !names.is_null()) else { return LegacyEvent::ALL.to_vec() };
+    if names.kind() != Kind::Array {
+        return Vec::new();
+    }
+    let items = names.items();
+    if items.is_empty() {
+        return LegacyEvent::ALL.to_vec();
+    }
+    let mut events = Vec::new();
+    for name in items.iter().filter_map(Value::as_str) {
+        match LegacyEvent::ALL.into_iter().find(|event| event.as_str() == name) {
+            Some(event) => events.push(event),
+            None => unmapped.push(name.into_owned()),
+        }
+    }
+    events
+}
+
+fn strings(value: &Value<'_>) -> Option<Vec<String>> {
+    if value.kind() != Kind::Array {
+        return None;
+    }
+    value.items().iter().map(|item| Some(item.as_str()?.into_owned())).collect()
+}

@@ -1,0 +1,25 @@
+//! hooks.json documents to a [`Snapshot`]: the compiled, immutable union of all documents that apply to a session.
+//!
+//! * [`read`]: bytes of a file that may be anything, without blocking and within a bound.
+//! * [`document`]: one document to groups of handlers, item by item (BEHAVIOUR section 4).
+//! * [`legacy`]: the older, list-shaped documents (BEHAVIOUR section 11).
+//! * [`matcher`], [`pattern`]: which events a group is for, with Python's meaning (BEHAVIOUR section 5, D7).
+//! * [`layers`]: project > user > plugin, into one snapshot.
+//! * [`snapshot`], [`canonical`]: the result and its id.
+//! * [`project`], [`trust`]: where the project is and whether its document counts (BEHAVIOUR section 10).
+//!
+//! Every function returns what could be used and diagnostics for the rest; nothing here fails as a whole (D18).
+
+pub mod canonical;
+pub mod check;
+pub mod document;
+pub mod layers;
+pub mod legacy;
+pub mod matcher;
+pub mod pattern;
+pub mod project;
+pub mod read;
+pub mod snapshot;
+pub mod trust;
+
+pub use snapshot::{Handler, OnFailure, Snapshot};

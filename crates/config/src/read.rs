@@ -1,0 +1,135 @@
+//! Reading a file that may be anything: a FIFO, a device, a folder, a link loop, or far too large (B35).
+//! Never blocks and never holds more than the limit.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::{Mode, OFlags};
+use sha2::{Digest, Sha256};
+
+/// The largest document that is read. Bytes. Real ones are a few kilobytes.
+pub const MAX_DOCUMENT: u64 = 4 * 1024 * 1024;
+
+/// What was found at a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// No file: nothing there, a dangling or looping link, or something that is not a regular file.
+    Absent,
+    /// A file that could not be read; why, for people.
+    Unreadable {
+        /// The real path, as far as it could be resolved.
+        path: PathBuf,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// A file.
+    File(Contents),
+}
+
+/// A file's bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Contents {
+    /// The real path, links resolved.
+    pub path: PathBuf,
+    /// All of its bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Contents {
+    /// SHA-256 of the bytes, lowercase hexadecimal.
+    #[must_use]
+    pub fn fingerprint(&self) -> String {
+        fingerprint(&self.bytes)
+    }
+}
+
+/// SHA-256 of `bytes`, lowercase hexadecimal.
+#[must_use]
+pub fn fingerprint(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Reads the regular file at `path`, at most `limit` bytes.
+#[must_use]
+pub fn bounded(path: &Path, limit: u64) -> Found {
+    let Ok(real) = fs::canonicalize(path) else {
+        return unless_forbidden(path);
+    };
+    let unreadable = |reason: String| Found::Unreadable { path: real.clone(), reason };
+    // Opening a device can have effects, so the kind is looked at first; and again on what was opened.
+    match fs::metadata(&real) {
+        Ok(metadata) if metadata.is_file() => {}
+        Ok(_) => return Found::Absent,
+        Err(error) => return unreadable(format!("cannot be read: {error}")),
+    }
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+    let file = match rustix::fs::open(&real, flags, Mode::empty()) {
+        Ok(descriptor) => File::from(descriptor),
+        Err(rustix::io::Errno::NOENT) => return Found::Absent,
+        Err(error) => return unreadable(format!("cannot be opened: {error}")),
+    };
+    match file.metadata() {
+        Ok(metadata) if !metadata.is_file() => return Found::Absent,
+        Ok(metadata) if metadata.len() > limit => {
+            return unreadable(format!("is {} bytes long; the limit is {limit} bytes", metadata.len()));
+        }
+        Ok(_) => {}
+        Err(error) => return unreadable(format!("cannot be read: {error}")),
+    }
+    let mut bytes = Vec::new();
+    // One byte more than allowed: the file may grow between the look and the read.
+    match file.take(limit + 1).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 > limit => unreadable(format!("is longer than the limit of {limit} bytes")),
+        Ok(_) => Found::File(Contents { path: real, bytes }),
+        Err(error) => unreadable(format!("cannot be read: {error}")),
+    }
+}
+
+/// A path that does not resolve is absent, unless somebody forbids looking: then a guard may be hidden there.
+fn unless_forbidden(path: &Path) -> Found {
+    match fs::symlink_metadata(path) {
+        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
+            Found::Unreadable { path: path.to_owned(), reason: format!("cannot be read: {error}") }
+        }
+        _ => Found::Absent,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b35_anything_but_a_regular_file_is_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        rustix::fs::mkfifoat(rustix::fs::CWD, at("fifo"), Mode::from(0o600)).unwrap();
+        fs::create_dir(at("folder")).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", at("zero")).unwrap();
+        std::os::unix::fs::symlink(at("loop"), at("loop")).unwrap();
+        std::os::unix::fs::symlink(at("nowhere"), at("dangling")).unwrap();
+        for name in ["fifo", "folder", "zero", "loop", "dangling", "nothing"] {
+            assert_eq!(bounded(&at(name), MAX_DOCUMENT), Found::Absent, "{name}");
+        }
+    }
+
+    #[test]
+    fn b35_a_huge_file_is_refused_by_its_size() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("huge");
+        File::create(&path).unwrap().set_len(2 << 30).unwrap();
+        let Found::Unreadable { reason, .. } = bounded(&path, MAX_DOCUMENT) else { panic!("read 2 GiB") };
+        assert!(reason.contains("2147483648") && reason.contains("4194304"), "{reason}");
+    }
+
+    #[test]
+    fn a_link_reads_its_target_and_names_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let real = fs::canonicalize(folder.path()).unwrap();
+        fs::write(real.join("target"), "x").unwrap();
+        std::os::unix::fs::symlink(real.join("target"), real.join("link")).unwrap();
+        let expected = Contents { path: real.join("target"), bytes: b"x".to_vec() };
+        assert_eq!(bounded(&real.join("link"), MAX_DOCUMENT), Found::File(expected));
+    }
+}

@@ -1,0 +1,325 @@
+//! The compiled, immutable union of all documents that apply to a session.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use hooksd_protocol::diagnostic::{Diagnostic, code};
+use hooksd_protocol::event::{EventName, Owner};
+
+use crate::canonical;
+use crate::document::{GroupDeclaration, HandlerDeclaration};
+use crate::legacy::LegacyEvent;
+use crate::matcher::Matcher;
+use crate::read::fingerprint;
+
+/// What a handler's failure means (D8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnFailure {
+    /// A diagnostic; the default.
+    #[default]
+    Ignore,
+    /// As if it had exited 2, with a reason that says so.
+    Block,
+}
+
+impl OnFailure {
+    /// The word in hooks.json.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            OnFailure::Ignore => "ignore",
+            OnFailure::Block => "block",
+        }
+    }
+}
+
+/// Where a group comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Source {
+    /// The project's document, by its real path.
+    Project(PathBuf),
+    /// The user's document, by its real path.
+    User(PathBuf),
+    /// A plugin, by its id.
+    Plugin(String),
+}
+
+impl Source {
+    /// `project`, `user` or `plugin`.
+    #[must_use]
+    pub fn scope(&self) -> &'static str {
+        match self {
+            Source::Project(_) => "project",
+            Source::User(_) => "user",
+            Source::Plugin(_) => "plugin",
+        }
+    }
+
+    /// The path or the plugin's id, for people.
+    #[must_use]
+    pub fn label(&self) -> String {
+        match self {
+            Source::Project(path) | Source::User(path) => path.display().to_string(),
+            Source::Plugin(id) => id.clone(),
+        }
+    }
+
+    /// The plugin's id.
+    #[must_use]
+    pub fn plugin(&self) -> Option<&str> {
+        match self {
+            Source::Plugin(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    /// The file, if it is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Source::Project(path) | Source::User(path) => Some(path),
+            Source::Plugin(_) => None,
+        }
+    }
+}
+
+/// A declared group with its origin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// As declared.
+    pub declaration: GroupDeclaration,
+    /// Where.
+    pub source: Arc<Source>,
+    /// The plugin overlay of the environment; empty for files.
+    pub env: Arc<Vec<(String, String)>>,
+}
+
+/// One handler, ready to run.
+#[derive(Debug, Clone)]
+pub struct Handler {
+    /// `EVENT:group:handler`, indices over the merged list of the event.
+    pub id: String,
+    /// The event.
+    pub event: EventName,
+    /// What of the event it is for.
+    pub matcher: Arc<Matcher>,
+    /// The matcher as written.
+    pub matcher_text: Option<String>,
+    /// The shell command.
+    pub command: String,
+    /// Run directly instead; plugin variables substituted.
+    pub argv: Option<Vec<String>>,
+    /// Its own time limit, seconds.
+    pub timeout: Option<f64>,
+    /// Shown while it runs.
+    pub status_message: Option<String>,
+    /// What its failure means.
+    pub on_failure: OnFailure,
+    /// The event of the older form it was declared for.
+    pub legacy: Option<LegacyEvent>,
+    /// The plugin overlay of the environment.
+    pub env: Arc<Vec<(String, String)>>,
+    /// Where it comes from.
+    pub source: Arc<Source>,
+}
+
+/// What became of one document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceState {
+    /// Which document.
+    pub source: Source,
+    /// SHA-256 of its bytes; `None` when it could not be read.
+    pub fingerprint: Option<String>,
+    /// Whether its handlers take part.
+    pub loaded: bool,
+}
+
+/// The compiled configuration.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// SHA-256 of the canonical form, lowercase hexadecimal.
+    pub id: String,
+    /// The canonical form.
+    pub canonical: String,
+    /// The documents, by precedence.
+    pub sources: Vec<SourceState>,
+    /// What was dropped while loading, then while compiling.
+    pub diagnostics: Vec<Diagnostic>,
+    /// How many of the diagnostics are from loading.
+    pub load_diagnostics: usize,
+    /// The merged groups as declared, in merge order.
+    pub groups: Vec<(EventName, Vec<Group>)>,
+    handlers: Vec<Handler>,
+}
+
+impl Snapshot {
+    /// Compiles merged groups.
+    #[must_use]
+    pub fn compile(
+        groups: Vec<(EventName, Vec<Group>)>,
+        sources: Vec<SourceState>,
+        mut diagnostics: Vec<Diagnostic>,
+    ) -> Snapshot {
+        let load_diagnostics = diagnostics.len();
+        let mut handlers = Vec::new();
+        for (event, event_groups) in &groups {
+            for (group_index, group) in event_groups.iter().enumerate() {
+                let matcher = match Matcher::compile(*event, group.declaration.matcher.as_deref()) {
+                    Ok(matcher) => Arc::new(matcher),
+                    Err(diagnostic) => {
+                        diagnostics.push(diagnostic);
+                        continue;
+                    }
+                };
+                for (index, declaration) in group.declaration.handlers.iter().enumerate() {
+                    let id = format!("{event}:{group_index}:{index}");
+                    if is_own_bridge(declaration) {
+                        let message = format!(
+                            "{id} of {} calls hooksd itself and is dropped: the daemon serves this file already",
+                            group.source.label()
+                        );
+                        diagnostics.push(Diagnostic::warning(code::SELF_REFERENCE, message).field("command"));
+                        continue;
+                    }
+                    handlers.push(handler(id, *event, group, declaration, &matcher));
+                }
+            }
+        }
+        let canonical = canonical::text(&groups);
+        let id = fingerprint(canonical.as_bytes());
+        Snapshot { id, canonical, sources, diagnostics, load_diagnostics, groups, handlers }
+    }
+
+    /// All handlers, in configuration order within each event.
+    #[must_use]
+    pub fn handlers(&self) -> &[Handler] {
+        &self.handlers
+    }
+
+    /// The handlers of one event, in configuration order.
+    pub fn handlers_of(&self, event: EventName) -> impl Iterator<Item = &Handler> {
+        self.handlers.iter().filter(move |handler| handler.event == event)
+    }
+
+    /// Events that have handlers, sorted by name.
+    #[must_use]
+    pub fn events(&self) -> Vec<EventName> {
+        let mut events: Vec<EventName> = self.handlers.iter().map(|handler| handler.event).collect();
+        events.sort_by_key(|event| event.as_str());
+        events.dedup();
+        events
+    }
+
+    /// Those of them that the agent's server side originates.
+    #[must_use]
+    pub fn server_events(&self) -> Vec<EventName> {
+        self.events().into_iter().filter(|event| event.owner() == Owner::Server).collect()
+    }
+}
+
+fn handler(
+    id: String,
+    event: EventName,
+    group: &Group,
+    declaration: &HandlerDeclaration,
+    matcher: &Arc<Matcher>,
+) -> Handler {
+    let substituted = |argument: &String| substitute(argument, &group.env);
+    Handler {
+        id,
+        event,
+        matcher: matcher.clone(),
+        matcher_text: group.declaration.matcher.clone(),
+        command: declaration.command.clone(),
+        argv: declaration.argv.as_ref().map(|argv| argv.iter().map(substituted).collect()),
+        timeout: declaration.timeout,
+        status_message: declaration.status_message.clone(),
+        on_failure: declaration.on_failure,
+        legacy: declaration.legacy,
+        env: group.env.clone(),
+        source: group.source.clone(),
+    }
+}
+
+/// Replaces `${NAME}` of the overlay's names, in one pass: a value is never expanded again (D16).
+fn substitute(argument: &str, env: &[(String, String)]) -> String {
+    let mut out = String::with_capacity(argument.len());
+    let mut rest = argument;
+    while let Some(at) = rest.find("${") {
+        let (before, reference) = rest.split_at(at);
+        out.push_str(before);
+        let known = env.iter().find_map(|(name, value)| {
+            let after = reference.strip_prefix("${")?.strip_prefix(name.as_str())?.strip_prefix('}')?;
+            Some((value, after))
+        });
+        match known {
+            Some((value, after)) => {
+                out.push_str(value);
+                rest = after;
+            }
+            None => {
+                out.push_str("${");
+                rest = reference.get(2..).unwrap_or_default();
+            }
+        }
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Whether a handler is `hooksctl hook ...`, the bridge that agents call (D15).
+fn is_own_bridge(handler: &HandlerDeclaration) -> bool {
+    let words: Vec<&str> = match &handler.argv {
+        Some(argv) => argv.iter().map(String::as_str).collect(),
+        None => handler.command.split_whitespace().collect(),
+    };
+    let mut words = words.into_iter().skip_while(|word| {
+        let assignment = word.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
+        });
+        assignment || matches!(*word, "exec" | "env" | "command")
+    });
+    let program = words.next().map(|word| word.trim_matches(['"', '\'']));
+    let is_ctl = program.and_then(|program| program.rsplit('/').next()) == Some("hooksctl");
+    is_ctl && words.next() == Some("hook")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn declared(command: &str, argv: Option<&[&str]>) -> HandlerDeclaration {
+        HandlerDeclaration {
+            command: command.to_owned(),
+            argv: argv.map(|argv| argv.iter().map(|word| (*word).to_owned()).collect()),
+            timeout: None,
+            status_message: None,
+            on_failure: OnFailure::Ignore,
+            legacy: None,
+        }
+    }
+
+    #[test]
+    fn d15_the_bridge_is_recognised_however_it_is_called() {
+        for command in [
+            "hooksctl hook --agent claude-code",
+            "/usr/local/bin/hooksctl hook",
+            "exec '/opt/my hooks'; hooksctl",
+            "HOOKSD_SOCKET=/s exec \"/opt/hooksctl\" hook --agent x",
+        ] {
+            let expected = !command.starts_with("exec '/opt/my");
+            assert_eq!(is_own_bridge(&declared(command, None)), expected, "{command}");
+        }
+        assert!(is_own_bridge(&declared("", Some(&["/opt/my tools/hooksctl", "hook"]))));
+        assert!(!is_own_bridge(&declared("hooksctl status", None)));
+        assert!(!is_own_bridge(&declared("echo hooksctl hook", None)));
+    }
+
+    #[test]
+    fn d16_a_substituted_value_is_never_expanded_again() {
+        let env = vec![("A".to_owned(), "[${B}]".to_owned()), ("B".to_owned(), "(${A})".to_owned())];
+        assert_eq!(substitute("${A}", &env), "[${B}]");
+        assert_eq!(substitute("x${B}y${C}${", &env), "x(${A})y${C}${");
+        assert_eq!(substitute("$${A}", &env), "$[${B}]");
+    }
+}

@@ -1,0 +1,289 @@
+//! `hook/invoke`: from an event to its one decision.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use hooksd_config::Handler;
+use hooksd_engine::outcome::{End, Outcome};
+use hooksd_engine::plan::{Input, Plan, plan};
+use hooksd_engine::projection::Transcripts;
+use hooksd_engine::reduce::{Ran, reduce};
+use hooksd_protocol::decision::{Body, Decision};
+use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
+use hooksd_protocol::methods::{
+    HandlerReport, HandlerStatus, InvokeOptions, InvokeResult, ProtocolVersion, SessionOpen,
+};
+use hooksd_protocol::rpc::{RpcError, error_code};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::daemon::Daemon;
+use crate::fanout::{Progress, Surroundings, fan_out};
+use crate::once::{Answer, Delivery, Execution};
+use crate::session::{MAX_DEPTH, Pinned, Session, check_cwd};
+use crate::sessions::open_inline;
+
+/// The session of a request.
+pub(crate) enum Target {
+    /// An open one.
+    Open(Arc<Session>),
+    /// One for this request only.
+    Inline(Box<SessionOpen>),
+}
+
+/// A request to run an event.
+pub(crate) struct Request {
+    pub(crate) target: Target,
+    pub(crate) input: Input,
+    pub(crate) options: InvokeOptions,
+    /// The request's raw event, to tell a repetition from another event under the same id (D21).
+    pub(crate) content: String,
+    /// When the request came.
+    pub(crate) received: Instant,
+}
+
+/// How a request can end before its answer.
+#[derive(Clone)]
+pub(crate) struct Interrupts {
+    /// The client asked to cancel it.
+    pub(crate) cancelled: CancellationToken,
+    /// The client has gone.
+    pub(crate) gone: CancellationToken,
+}
+
+/// Makes the progress callback of one invocation.
+pub(crate) type ProgressFor = Box<dyn FnOnce(Uuid) -> Progress + Send>;
+
+/// Answers a request.
+pub(crate) async fn invoke(
+    daemon: Arc<Daemon>,
+    request: Request,
+    interrupts: Interrupts,
+    progress: Option<ProgressFor>,
+) -> Result<Arc<InvokeResult>, RpcError> {
+    let deadline = match request.options.deadline {
+        None => None,
+        Some(deadline) => match deadline.remaining(SystemTime::now()) {
+            Some(left) => request.received.checked_add(left),
+            None => {
+                let message = format!("the deadline {deadline} is past; nothing was run");
+                return Err(RpcError::new(error_code::DEADLINE_PASSED, message));
+            }
+        },
+    };
+    let session = match request.target {
+        Target::Open(session) => session,
+        Target::Inline(open) => {
+            let daemon = daemon.clone();
+            blocking(move || open_inline(&daemon.settings, *open, &daemon.killing)).await?
+        }
+    };
+    let pinned = session.pinned.load_full();
+    if let Some(got) = request.options.snapshot_id.as_deref().filter(|id| *id != pinned.snapshot.id) {
+        let expected = &pinned.snapshot.id;
+        let message = format!("the session is pinned to snapshot {expected}, not {got}; use session/reload");
+        return Err(RpcError::new(error_code::SNAPSHOT_MISMATCH, message)
+            .with(serde_json::json!({ "expected": expected, "got": got })));
+    }
+    if !pinned.still_trusted(&daemon.settings) {
+        let root = pinned.root.display().to_string();
+        let message = format!("{root} is no longer trusted but its hooks are loaded: use session/reload");
+        return Err(RpcError::new(error_code::UNTRUSTED_WORKSPACE, message).with(serde_json::json!({ "root": root })));
+    }
+    let cwd = match request.input.cwd() {
+        Some(cwd) => {
+            check_cwd(cwd)?;
+            PathBuf::from(cwd)
+        }
+        None => pinned.cwd.clone(),
+    };
+    let id = request.options.invocation_id.clone().unwrap_or_else(|| Uuid::new_v4().into());
+    let key = (pinned.snapshot.id.clone(), id.uuid);
+    // Spelling counts: a caller that repeats itself does it to the letter.
+    let content = format!("{}\n{}", id.spelling, request.content);
+    let outlives_client = request.input.event().is_some_and(|event| event.outlives_client());
+    let waiter = match session.once.deliver(&key, content, session.closed.child_token()) {
+        Delivery::Repeated(waiter) => waiter,
+        Delivery::Conflict => {
+            let message = format!("invocation_id {} was used for another event of this snapshot", id.uuid);
+            return Err(RpcError::new(error_code::INVALID_PARAMS, message)
+                .with(serde_json::json!({ "field": "invocation_id" })));
+        }
+        Delivery::First(execution, waiter) => {
+            let progress = progress.map(|progress| progress(id.uuid));
+            let run = Run {
+                daemon: daemon.clone(),
+                session: session.clone(),
+                pinned,
+                input: request.input,
+                options: request.options,
+                id: id.uuid,
+                cwd,
+                deadline,
+                received: request.received,
+                progress,
+            };
+            let session = session.clone();
+            daemon.events.spawn(async move {
+                let (answer, keep) = run.execute(&execution).await;
+                if !keep {
+                    session.once.forget(&key, &execution);
+                }
+                execution.finish(answer);
+            });
+            waiter
+        }
+    };
+    let stopping = || RpcError::new(error_code::SHUTTING_DOWN, "the daemon is stopping; the event was cut");
+    let answer = tokio::select! {
+        answer = waiter.answer() => answer.unwrap_or_else(|| Err(stopping())),
+        () = interrupts.cancelled.cancelled() => Err(RpcError::new(error_code::CANCELLED, "the request was cancelled")),
+        () = interrupts.gone.cancelled() => {
+            if outlives_client {
+                waiter.leave_running();
+            }
+            return Err(RpcError::new(error_code::CANCELLED, "the client has gone"));
+        }
+    };
+    match answer {
+        Err(error) if error.code == error_code::CANCELLED && daemon.killing.is_cancelled() => Err(stopping()),
+        answer => answer,
+    }
+}
+
+/// Runs something that reads files away from the async threads.
+pub(crate) async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
+) -> Result<T, RpcError> {
+    let lost = |_| RpcError::new(error_code::INTERNAL_ERROR, "the request was lost inside the daemon");
+    tokio::task::spawn_blocking(work).await.map_err(lost)?
+}
+
+/// Everything one run of an event needs.
+struct Run {
+    daemon: Arc<Daemon>,
+    session: Arc<Session>,
+    pinned: Arc<Pinned>,
+    input: Input,
+    options: InvokeOptions,
+    id: Uuid,
+    cwd: PathBuf,
+    deadline: Option<Instant>,
+    received: Instant,
+    progress: Option<Progress>,
+}
+
+impl Run {
+    /// Runs the event. The flag says whether the answer is worth repeating to a second delivery.
+    async fn execute(self, execution: &Execution) -> (Answer, bool) {
+        let _running = self.session.begin_event();
+        if self.pinned.depth(&self.daemon.settings) >= MAX_DEPTH {
+            let message = format!("hooks that start agents that have hooks end at depth {MAX_DEPTH}; no handler ran");
+            return self.without_handlers(Diagnostic::warning(code::RECURSION_LIMIT, message));
+        }
+        let Some(plan) = plan(&self.pinned.snapshot, &self.input, &self.transcripts()) else {
+            let message = format!("{} is no event of hooksd; nothing can be configured for it", self.input.event_name());
+            return self.without_handlers(Diagnostic::warning(code::UNKNOWN_EVENT, message).severity(Severity::Debug));
+        };
+        let surroundings = self.surroundings();
+        let outcomes =
+            fan_out(&self.daemon.runner, &plan, &surroundings, &execution.cancel, self.progress.clone()).await;
+        if execution.cancel.is_cancelled() {
+            self.log_cancelled(&plan);
+            return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
+        }
+        let ran: Vec<Ran<'_>> = plan
+            .selected
+            .iter()
+            .zip(&outcomes)
+            .map(|(selected, outcome)| (&selected.handler, outcome.as_ref()))
+            .collect();
+        let (decision, statuses) = reduce(&plan.facts, &self.session.accepts, plan.diagnostics.clone(), &ran);
+        let failed_before = plan.diagnostics.iter().any(|diagnostic| diagnostic.code == code::PROJECTION_FAILED);
+        let handlers = ran.iter().zip(statuses).map(|((handler, outcome), status)| report(handler, *outcome, status));
+        let handlers = handlers.collect();
+        (Ok(Arc::new(self.result(decision, handlers))), !failed_before)
+    }
+
+    fn without_handlers(&self, diagnostic: Diagnostic) -> (Answer, bool) {
+        let mut decision = match self.input.event() {
+            Some(event) => Decision::neutral(event),
+            None => Decision {
+                event: self.input.event_name().to_owned(),
+                continue_processing: true,
+                stop_reason: None,
+                user_notices: Vec::new(),
+                terminal_sequences: Vec::new(),
+                diagnostics: Vec::new(),
+                body: Body::Plain {},
+                accepted: std::collections::BTreeMap::new(),
+            },
+        };
+        decision.diagnostics.push(diagnostic);
+        (Ok(Arc::new(self.result(decision, Vec::new()))), true)
+    }
+
+    fn result(&self, decision: Decision, handlers: Vec<HandlerReport>) -> InvokeResult {
+        self.daemon.count_event();
+        InvokeResult {
+            protocol_version: ProtocolVersion,
+            invocation_id: self.id,
+            snapshot_id: self.pinned.snapshot.id.clone(),
+            decision,
+            handlers,
+            duration_ms: milliseconds(self.received.elapsed()),
+        }
+    }
+
+    fn surroundings(&self) -> Surroundings {
+        let settings = &self.daemon.settings;
+        let env = self.pinned.handler_environment(settings, &self.session.id, &self.id.to_string());
+        let mut fallback_cwds = vec![self.pinned.root.clone()];
+        fallback_cwds.extend(settings.home.clone());
+        Surroundings { fallback_cwds, deadline: self.deadline, ..Surroundings::new(self.cwd.clone(), env) }
+    }
+
+    /// The transcripts the client names; else a place of the session's own, which may not exist yet.
+    fn transcripts(&self) -> Transcripts {
+        let own = || {
+            let folder = self.daemon.settings.config_dir.join(".state").join("hooksd").join("transcripts");
+            folder.join(format!("{}.jsonl", self.session.id)).display().to_string()
+        };
+        Transcripts {
+            session: self.options.transcript_path.clone().unwrap_or_else(own),
+            agent: self.options.agent_transcript_path.clone(),
+        }
+    }
+
+    fn log_cancelled(&self, plan: &Plan) {
+        let handlers: Vec<&str> = plan.selected.iter().map(|selected| selected.handler.id.as_str()).collect();
+        tracing::info!(session = %self.session.id, invocation = %self.id, ?handlers, "event cancelled");
+    }
+}
+
+fn milliseconds(duration: std::time::Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn report(handler: &Handler, outcome: Option<&Outcome>, status: HandlerStatus) -> HandlerReport {
+    let of = |read: &dyn Fn(&Outcome) -> u64| outcome.map_or(0, read);
+    HandlerReport {
+        id: handler.id.clone(),
+        source: handler.source.label(),
+        status,
+        exit_code: outcome.and_then(|outcome| match outcome.end {
+            End::Exited(status) => Some(status),
+            _ => None,
+        }),
+        signal: outcome.and_then(|outcome| match outcome.end {
+            End::Signaled(signal) => Some(signal),
+            _ => None,
+        }),
+        duration_ms: of(&|outcome| milliseconds(outcome.duration)),
+        queue_ms: of(&|outcome| milliseconds(outcome.queued)),
+        stdout_bytes: of(&|outcome| outcome.stdout.total),
+        stderr_bytes: of(&|outcome| outcome.stderr.total),
+        truncated: outcome.is_some_and(|outcome| outcome.stdout.truncated() || outcome.stderr.truncated()),
+    }
+}

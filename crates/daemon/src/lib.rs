@@ -1,0 +1,24 @@
+//! hooksd: a per-user daemon that runs hooks for coding agents.
+//!
+//! The way of one event, each step one room, no step back:
+//! `connection` (line) -> `methods` (request) -> `sessions` (session, snapshot) -> `invoke` (exactly once) ->
+//! engine plan -> [`fanout`] -> engine reduction -> `connection` (line).
+//!
+//! [`run`] serves a listener until it is told to stop: the caller owns the socket and the stop signal, so every
+//! test boots the real server in its own process.
+
+mod connection;
+pub mod daemon;
+pub mod demo;
+pub mod fanout;
+mod invoke;
+mod lines;
+pub mod listen;
+mod methods;
+mod once;
+mod session;
+mod sessions;
+pub mod settings;
+
+pub use daemon::run;
+pub use settings::Settings;

@@ -1,0 +1,107 @@
+//! The `hooksd` program.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::{Context, Result, anyhow};
+use clap::{Parser, Subcommand};
+use hooksd::listen::{ListenError, listen};
+use hooksd::{Settings, demo};
+use hooksd_protocol::socket::socket_path;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio_util::sync::CancellationToken;
+use tracing_subscriber::EnvFilter;
+
+/// Runs hooks for coding agents: events in over a Unix socket, decisions out.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// The socket to listen on; default $HOOKSD_SOCKET, else $XDG_RUNTIME_DIR/hooksd/hooksd.sock
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
+    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
+    #[arg(long, value_name = "DIR")]
+    config_dir: Option<PathBuf>,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Play two agent sessions against a daemon on a temporary socket and show what happens
+    Demo,
+}
+
+/// Exit status when another daemon is running already: nothing is wrong, but it is not this one.
+const ALREADY_RUNNING: u8 = 3;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let filter = EnvFilter::try_from_env("HOOKSD_LOG").unwrap_or_else(|_| {
+        EnvFilter::new(if matches!(arguments.command, Some(Command::Demo)) { "error" } else { "info" })
+    });
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init();
+    match start(arguments) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            tracing::error!("{error:#}");
+            match error.downcast_ref() {
+                Some(ListenError::AlreadyRunning(_)) => ExitCode::from(ALREADY_RUNNING),
+                _ => ExitCode::FAILURE,
+            }
+        }
+    }
+}
+
+fn start(arguments: Arguments) -> Result<()> {
+    hooksd_runner::seal_descriptors().context("cannot keep inherited descriptors from handlers")?;
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
+    match arguments.command {
+        Some(Command::Demo) => runtime.block_on(demo::play(&mut anstream::stdout())),
+        None => runtime.block_on(serve(arguments)),
+    }
+}
+
+async fn serve(arguments: Arguments) -> Result<()> {
+    let absolute = |path: PathBuf| std::path::absolute(path).context("cannot resolve a path");
+    let socket = match arguments.socket {
+        Some(path) => absolute(path)?,
+        None => socket_path(&|name| std::env::var_os(name))?,
+    };
+    let mut settings = match (Settings::from_environment(), arguments.config_dir) {
+        (Some(settings), Some(folder)) => Settings { config_dir: absolute(folder)?, ..settings },
+        (Some(settings), None) => settings,
+        (None, Some(folder)) => Settings::new(absolute(folder)?),
+        (None, None) => return Err(anyhow!("no config dir: set HOME or HOOKSD_CONFIG_DIR, or use --config-dir")),
+    };
+    settings.socket = Some(socket.clone());
+    let (held, listener) = listen(&socket)?;
+    // A daemon must not keep anybody's folder busy, nor notice when its own is removed (B48).
+    std::env::set_current_dir("/").context("cannot change to /")?;
+    let listener = tokio::net::UnixListener::from_std(listener).context("cannot use the socket")?;
+    let shutdown = CancellationToken::new();
+    let signals = tokio::spawn(watch_signals(shutdown.clone()));
+    tracing::info!(socket = %socket.display(), config_dir = %settings.config_dir.display(), "listening");
+    hooksd::run(listener, settings, shutdown).await;
+    signals.abort();
+    drop(held);
+    Ok(())
+}
+
+/// TERM and INT stop the daemon. HUP is heard and changes nothing: sessions reload when they ask to.
+async fn watch_signals(shutdown: CancellationToken) {
+    let (Ok(mut term), Ok(mut interrupt), Ok(mut hangup)) =
+        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()))
+    else {
+        tracing::error!("signals cannot be watched; stop the daemon with `hooksctl shutdown`");
+        return;
+    };
+    loop {
+        tokio::select! {
+            _ = term.recv() => shutdown.cancel(),
+            _ = interrupt.recv() => shutdown.cancel(),
+            _ = hangup.recv() => tracing::info!("HUP: each session reads its documents anew at session/reload"),
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! `daemon/status`: how the daemon is.
+
+use std::sync::atomic::Ordering;
+
+use hooksd_protocol::methods::{DaemonStatus, Done, PROTOCOL_VERSION};
+use hooksd_protocol::rpc::{Frame, RpcError};
+
+use super::{Work, now, params};
+use crate::daemon::Daemon;
+
+pub(super) fn work(daemon: &Daemon, frame: &Frame<'_>) -> Result<Work, RpcError> {
+    let _: Done = params(frame)?;
+    let (sessions, sessions_without_environment) = daemon.sessions.count();
+    now(DaemonStatus {
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        protocol_version: PROTOCOL_VERSION,
+        pid: std::process::id(),
+        uptime_seconds: daemon.started.elapsed().as_secs(),
+        socket: daemon.settings.socket.as_ref().map(|path| path.display().to_string()),
+        config_dir: daemon.settings.config_dir.display().to_string(),
+        connections: daemon.connections.load(Ordering::Acquire),
+        sessions,
+        sessions_without_environment,
+        running_handlers: daemon.runner.children(),
+        events: daemon.answered(),
+    })
+}

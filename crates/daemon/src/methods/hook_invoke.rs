@@ -1,0 +1,96 @@
+//! `hook/invoke`: reads an event in one of its two forms and hands it to [`crate::invoke`].
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use hooksd_config::Handler;
+use hooksd_engine::plan::{Input, PayloadInput};
+use hooksd_protocol::invocation::Invocation;
+use hooksd_protocol::json::{RawJson, ReadError, Reading, Value, read};
+use hooksd_protocol::methods::{HookProgress, InvokeOptions, SessionRef};
+use hooksd_protocol::rpc::{Frame, RpcError, request_line};
+use uuid::Uuid;
+
+use super::{Work, later, refuse_when_stopping};
+use crate::connection::Outbox;
+use crate::daemon::Daemon;
+use crate::fanout::Progress;
+use crate::invoke::{ProgressFor, Request, Target, invoke};
+
+/// The params by name; [`InvokeOptions`] lists the optional ones.
+const KNOWN: [&str; 11] = [
+    "session",
+    "invocation",
+    "payload",
+    "protocol_version",
+    "invocation_id",
+    "snapshot_id",
+    "run_id",
+    "deadline",
+    "transcript_path",
+    "agent_transcript_path",
+    "progress",
+];
+
+pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, outbox: &Outbox) -> Result<Work, RpcError> {
+    let received = Instant::now();
+    refuse_when_stopping(daemon)?;
+    let invalid = |error: ReadError| RpcError::invalid_params(&error);
+    let fail = |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
+    let params = frame.params.as_ref().filter(|params| params.is_object());
+    let Some(params) = params else {
+        return Err(invalid(fail("params", "expected an object with session and invocation or payload")));
+    };
+    if let Some((key, _)) = params.entries().iter().find(|(key, _)| !KNOWN.contains(&key.as_ref())) {
+        return Err(invalid(fail(key, &format!("unknown field; known here: {}", KNOWN.join(", ")))));
+    }
+    let options: InvokeOptions = read(params, Reading::Strict).map_err(invalid)?;
+    let (input, content) = input(params).map_err(invalid)?;
+    let target = match SessionRef::read(params).map_err(invalid)? {
+        SessionRef::Id(id) => Target::Open(daemon.sessions.get(&id)?),
+        SessionRef::Inline(open) => Target::Inline(open),
+    };
+    let progress: Option<ProgressFor> = options.progress.then(|| {
+        let outbox = outbox.clone();
+        Box::new(move |invocation_id| progress(outbox, invocation_id)) as ProgressFor
+    });
+    let request = Request { target, input, options, content, received };
+    let daemon = daemon.clone();
+    later(move |interrupts| invoke(daemon, request, interrupts, progress))
+}
+
+/// The event, and its raw text.
+fn input(params: &Value<'_>) -> Result<(Input, String), ReadError> {
+    let fail = |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
+    let given = |key: &str| params.get(key).filter(|value| !value.is_null());
+    match (given("invocation"), given("payload")) {
+        (Some(invocation), None) => {
+            let read = Invocation::read(&invocation, Reading::Strict).map_err(|error| error.within("invocation"))?;
+            Ok((Input::Invocation(Box::new(read)), invocation.raw().to_owned()))
+        }
+        (None, Some(payload)) => {
+            let raw = RawJson::new(payload.raw().to_owned()).map_err(|error| fail("payload", &error.to_string()))?;
+            let read = PayloadInput::read(&raw).map_err(|error| error.within("payload"))?;
+            Ok((Input::Payload(read), payload.raw().to_owned()))
+        }
+        (Some(_), Some(_)) => Err(fail("payload", "give either invocation or payload, not both")),
+        (None, None) => Err(fail("invocation", "give the event as invocation or as payload")),
+    }
+}
+
+/// Sends `hook/progress`; drops it when the client does not keep up, rather than hold up a handler.
+fn progress(outbox: Outbox, invocation_id: Uuid) -> Progress {
+    Arc::new(move |handler: &Handler, active| {
+        let message = handler.status_message.as_deref().unwrap_or_default();
+        let notification = HookProgress {
+            invocation_id,
+            handler_id: handler.id.clone(),
+            event: handler.event,
+            active,
+            message: message.trim_matches(hooksd_config::pattern::chars::is_space).to_owned(),
+        };
+        if let Ok(line) = request_line(None, "hook/progress", &notification) {
+            let _ = outbox.try_send(line);
+        }
+    })
+}

@@ -1,0 +1,22 @@
+//! `initialize`: an optional greeting.
+
+use hooksd_protocol::methods::{Initialize, Initialized, PROTOCOL_VERSION};
+use hooksd_protocol::rpc::{Frame, RpcError, error_code};
+use hooksd_protocol::schema;
+
+use super::{Work, now, params};
+
+pub(super) fn work(frame: &Frame<'_>) -> Result<Work, RpcError> {
+    let greeting: Initialize = params(frame)?;
+    if let Some(version) = greeting.protocol_version.filter(|version| *version != u64::from(PROTOCOL_VERSION)) {
+        let message = format!("protocol version {version} is not spoken here; spoken is {PROTOCOL_VERSION}");
+        return Err(RpcError::new(error_code::INVALID_PARAMS, message)
+            .with(serde_json::json!({ "field": "protocol_version", "supported": [PROTOCOL_VERSION] })));
+    }
+    now(Initialized {
+        name: "hooksd".to_owned(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        protocol_version: PROTOCOL_VERSION,
+        methods: schema::method_names().into_iter().map(str::to_owned).collect(),
+    })
+}

@@ -1,0 +1,98 @@
+//! The methods, one file each: params to work.
+
+mod config_check;
+mod config_show;
+mod daemon_shutdown;
+mod daemon_status;
+mod hook_invoke;
+mod initialize;
+mod rpc_discover;
+mod session_close;
+mod session_list;
+mod session_open;
+mod session_reload;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use hooksd_protocol::json::{Dialect, RawJson, Reading, Value, read};
+use hooksd_protocol::rpc::{Frame, RpcError, error_code, response_line};
+use hooksd_protocol::schema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::connection::Outbox;
+use crate::daemon::Daemon;
+use crate::invoke::Interrupts;
+
+/// Makes the answer's line for an id.
+pub(crate) type Answer = Box<dyn FnOnce(&RawJson) -> String + Send>;
+
+/// Work that takes time.
+pub(crate) type Later = Box<dyn FnOnce(Interrupts) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send>;
+
+/// What a request comes to.
+pub(crate) enum Work {
+    /// An answer that is there.
+    Now(Answer),
+    /// Work that takes time.
+    Later(Later),
+}
+
+/// Finds the method and reads its params.
+///
+/// # Errors
+/// The error to answer with: unknown method, invalid params, or the daemon is stopping.
+pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, outbox: &Outbox) -> Result<Work, RpcError> {
+    match frame.method.as_str() {
+        "initialize" => initialize::work(frame),
+        "rpc.discover" => rpc_discover::work(frame),
+        "session/open" => session_open::work(daemon, frame),
+        "session/reload" => session_reload::work(daemon, frame),
+        "session/close" => session_close::work(daemon, frame),
+        "session/list" => session_list::work(daemon, frame),
+        "hook/invoke" => hook_invoke::work(daemon, frame, outbox),
+        "config/check" => config_check::work(daemon, frame),
+        "config/show" => config_show::work(daemon, frame),
+        "daemon/status" => daemon_status::work(daemon, frame),
+        "daemon/shutdown" => daemon_shutdown::work(daemon, frame),
+        other => {
+            let message = format!("no method {other:?}; known are {}", schema::method_names().join(", "));
+            Err(RpcError::new(error_code::METHOD_NOT_FOUND, message))
+        }
+    }
+}
+
+/// Reads the params of a method; absent ones are `{}`.
+fn params<T: DeserializeOwned>(frame: &Frame<'_>) -> Result<T, RpcError> {
+    let empty = Value::parse("{}", Dialect::Strict).ok();
+    match frame.params.clone().filter(|params| !params.is_null()).or(empty) {
+        Some(params) => read(&params, Reading::Strict).map_err(|error| RpcError::invalid_params(&error)),
+        None => Err(RpcError::new(error_code::INTERNAL_ERROR, "empty params could not be read")),
+    }
+}
+
+fn answer<T: Serialize + Send + 'static>(result: Result<T, RpcError>) -> Answer {
+    Box::new(move |id| response_line(id, result.as_ref()))
+}
+
+fn now<T: Serialize + Send + 'static>(result: T) -> Result<Work, RpcError> {
+    Ok(Work::Now(answer(Ok(result))))
+}
+
+fn later<T, F>(work: impl FnOnce(Interrupts) -> F + Send + 'static) -> Result<Work, RpcError>
+where
+    T: Serialize + Send + 'static,
+    F: Future<Output = Result<T, RpcError>> + Send + 'static,
+{
+    Ok(Work::Later(Box::new(|interrupts| Box::pin(async move { answer(work(interrupts).await) }))))
+}
+
+/// New work is refused while the daemon stops.
+fn refuse_when_stopping(daemon: &Daemon) -> Result<(), RpcError> {
+    if daemon.stopping.is_cancelled() {
+        return Err(RpcError::new(error_code::SHUTTING_DOWN, "the daemon is stopping; connect again in a moment"));
+    }
+    Ok(())
+}

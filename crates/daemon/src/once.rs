@@ -1,0 +1,142 @@
+//! Exactly once: the same (snapshot, invocation id) delivered again, also while the first is running, runs nothing
+//! and gets the same answer (BEHAVIOUR section 10). The same id with other content is refused (D21).
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use hooksd_protocol::methods::InvokeResult;
+use hooksd_protocol::rpc::RpcError;
+use tokio::sync::watch;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+/// How many answers a session remembers. Entries. A retry comes within seconds; the oldest are forgotten first.
+const MAX_REMEMBERED: usize = 256;
+
+/// What a finished execution says.
+pub(crate) type Answer = Result<Arc<InvokeResult>, RpcError>;
+
+/// One running or finished execution of an event.
+pub(crate) struct Execution {
+    /// What was asked, to tell a repetition from another event under the same id.
+    content: String,
+    answer: watch::Sender<Option<Answer>>,
+    /// Stops the run.
+    pub(crate) cancel: CancellationToken,
+    waiters: AtomicUsize,
+}
+
+impl Execution {
+    /// Says the answer to everybody who waits.
+    pub(crate) fn finish(&self, answer: Answer) {
+        self.answer.send_replace(Some(answer));
+    }
+
+    fn finished(&self) -> bool {
+        self.answer.borrow().is_some()
+    }
+}
+
+/// Somebody who waits for an execution. When the last one leaves before the end, the run is stopped.
+pub(crate) struct Waiter {
+    execution: Arc<Execution>,
+    stops: bool,
+}
+
+impl Waiter {
+    fn new(execution: Arc<Execution>) -> Waiter {
+        execution.waiters.fetch_add(1, Ordering::AcqRel);
+        Waiter { execution, stops: true }
+    }
+
+    /// Waits for the end.
+    pub(crate) async fn answer(&self) -> Option<Answer> {
+        let mut answer = self.execution.answer.subscribe();
+        answer.wait_for(Option::is_some).await.ok().and_then(|answer| answer.clone())
+    }
+
+    /// Leaves without stopping the run (D11).
+    pub(crate) fn leave_running(mut self) {
+        self.stops = false;
+    }
+}
+
+impl Drop for Waiter {
+    fn drop(&mut self) {
+        let last = self.execution.waiters.fetch_sub(1, Ordering::AcqRel) == 1;
+        if last && self.stops && !self.execution.finished() {
+            self.execution.cancel.cancel();
+        }
+    }
+}
+
+/// What a delivery is.
+pub(crate) enum Delivery {
+    /// The first: run it, and wait.
+    First(Arc<Execution>, Waiter),
+    /// A repetition: wait.
+    Repeated(Waiter),
+    /// The same id with other content.
+    Conflict,
+}
+
+type Key = (String, Uuid);
+
+/// The executions of one session.
+#[derive(Default)]
+pub(crate) struct Once {
+    entries: Mutex<Entries>,
+}
+
+#[derive(Default)]
+struct Entries {
+    by_key: HashMap<Key, Arc<Execution>>,
+    oldest_first: VecDeque<Key>,
+}
+
+impl Once {
+    /// Takes a delivery in.
+    pub(crate) fn deliver(&self, key: &Key, content: String, cancel: CancellationToken) -> Delivery {
+        let mut entries = self.lock();
+        if let Some(execution) = entries.by_key.get(key) {
+            // A run that is being stopped has no answer to share.
+            if execution.finished() || !execution.cancel.is_cancelled() {
+                if execution.content != content {
+                    return Delivery::Conflict;
+                }
+                return Delivery::Repeated(Waiter::new(execution.clone()));
+            }
+        }
+        let (answer, _) = watch::channel(None);
+        let execution = Arc::new(Execution { content, answer, cancel, waiters: AtomicUsize::new(0) });
+        if entries.by_key.insert(key.clone(), execution.clone()).is_none() {
+            entries.oldest_first.push_back(key.clone());
+        }
+        while entries.oldest_first.len() > MAX_REMEMBERED {
+            let finished = |entries: &Entries, key: &Key| {
+                entries.by_key.get(key).is_none_or(|execution| execution.finished())
+            };
+            // The oldest that is finished; running ones are as many as the requests in flight, which are bounded.
+            let Some(at) = entries.oldest_first.iter().position(|key| finished(&entries, key)) else { break };
+            if let Some(key) = entries.oldest_first.remove(at) {
+                entries.by_key.remove(&key);
+            }
+        }
+        let waiter = Waiter::new(execution.clone());
+        Delivery::First(execution, waiter)
+    }
+
+    /// Forgets an execution that has no answer worth repeating.
+    pub(crate) fn forget(&self, key: &Key, execution: &Arc<Execution>) {
+        let mut entries = self.lock();
+        if entries.by_key.get(key).is_some_and(|entry| Arc::ptr_eq(entry, execution)) {
+            entries.by_key.remove(key);
+            entries.oldest_first.retain(|other| other != key);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,140 @@
+//! The open sessions.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use hooksd_protocol::methods::{SessionOpen, SessionReload, SessionRow};
+use hooksd_protocol::rpc::{RpcError, error_code};
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
+
+use crate::session::{Pinned, Session, check_cwd, check_open, check_trust, pin};
+use crate::settings::Settings;
+
+/// The most open sessions. Sessions. One more closes the one that was idle longest; when all are busy it is refused.
+const MAX_SESSIONS: usize = 10_000;
+
+/// How long a client should wait before it asks again. Milliseconds.
+pub(crate) const RETRY_AFTER_MS: u64 = 200;
+
+/// The open sessions, by id.
+#[derive(Default)]
+pub(crate) struct Sessions {
+    by_id: RwLock<HashMap<String, Arc<Session>>>,
+}
+
+/// Opens a session without listing it: for one request. Reads files: not for an async thread.
+pub(crate) fn open_inline(
+    settings: &Settings,
+    open: SessionOpen,
+    stop: &CancellationToken,
+) -> Result<Arc<Session>, RpcError> {
+    check_open(&open)?;
+    let env = open.env.as_ref().map(variables);
+    let pinned = pin(settings, PathBuf::from(&open.cwd), open.mode, open.trust.clone(), env);
+    let id = Uuid::new_v4().simple().to_string();
+    Ok(Arc::new(Session::new(id, open, pinned, stop.child_token())))
+}
+
+fn variables(env: &std::collections::BTreeMap<String, String>) -> Vec<(OsString, OsString)> {
+    // A name that the system cannot hold would keep every handler from starting.
+    let possible = |name: &str, value: &str| !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0');
+    env.iter()
+        .filter(|(name, value)| possible(name, value))
+        .map(|(name, value)| (name.into(), value.into()))
+        .collect()
+}
+
+impl Sessions {
+    /// Opens and lists a session. Reads files: not for an async thread.
+    pub(crate) fn open(
+        &self,
+        settings: &Settings,
+        open: SessionOpen,
+        stop: &CancellationToken,
+    ) -> Result<Arc<Session>, RpcError> {
+        let session = open_inline(settings, open, stop)?;
+        let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
+        if by_id.len() >= MAX_SESSIONS {
+            let idle = by_id.values().filter(|session| session.running() == 0);
+            let Some(longest) = idle.min_by_key(|session| session.last_used()).map(|session| session.id.clone()) else {
+                let message = format!("all {MAX_SESSIONS} sessions are busy; close some or try again");
+                return Err(RpcError::new(error_code::OVERLOADED, message)
+                    .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS })));
+            };
+            tracing::warn!(session = %longest, "closed the session that was idle longest: there are {MAX_SESSIONS}");
+            if let Some(closed) = by_id.remove(&longest) {
+                closed.closed.cancel();
+            }
+        }
+        by_id.insert(session.id.clone(), session.clone());
+        Ok(session)
+    }
+
+    /// The session with this id.
+    pub(crate) fn get(&self, id: &str) -> Result<Arc<Session>, RpcError> {
+        let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
+        by_id.get(id).cloned().ok_or_else(|| {
+            let message = format!("there is no session {id:?}; it was closed or never opened: use session/open");
+            RpcError::new(error_code::UNKNOWN_SESSION, message).with(serde_json::json!({ "session": id }))
+        })
+    }
+
+    /// Moves a session to the documents as they are now. Reads files: not for an async thread.
+    pub(crate) fn reload(&self, settings: &Settings, reload: SessionReload) -> Result<Arc<Session>, RpcError> {
+        let session = self.get(&reload.session)?;
+        if let Some(cwd) = &reload.cwd {
+            check_cwd(cwd)?;
+        }
+        check_trust(reload.trust.as_ref())?;
+        let old = session.pinned.load_full();
+        let moved = reload.cwd.as_deref().is_some_and(|cwd| PathBuf::from(cwd) != old.cwd);
+        let cwd = reload.cwd.map_or_else(|| old.cwd.clone(), PathBuf::from);
+        // A grant is for the folder it was given in: moving resolves trust anew (BEHAVIOUR section 10).
+        let kept = if moved { None } else { old.trust.clone() };
+        let env = reload.env.as_ref().map(variables).or_else(|| old.env.clone());
+        let pinned: Pinned = pin(settings, cwd, session.mode, reload.trust.or(kept), env);
+        session.pinned.store(Arc::new(pinned));
+        session.touch();
+        Ok(session)
+    }
+
+    /// Closes a session and stops its events.
+    pub(crate) fn close(&self, id: &str) -> Result<(), RpcError> {
+        let session = self.get(id)?;
+        self.by_id.write().unwrap_or_else(PoisonError::into_inner).remove(id);
+        session.closed.cancel();
+        Ok(())
+    }
+
+    /// A row each, oldest id order by use.
+    pub(crate) fn rows(&self) -> Vec<SessionRow> {
+        let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
+        let mut sessions: Vec<&Arc<Session>> = by_id.values().collect();
+        sessions.sort_by_key(|session| session.last_used());
+        sessions
+            .into_iter()
+            .map(|session| {
+                let pinned = session.pinned.load();
+                SessionRow {
+                    session: session.id.clone(),
+                    thread_id: session.thread_id.clone(),
+                    cwd: pinned.cwd.display().to_string(),
+                    mode: session.mode,
+                    snapshot_id: pinned.snapshot.id.clone(),
+                    running: session.running(),
+                    idle_seconds: session.last_used().elapsed().as_secs(),
+                }
+            })
+            .collect()
+    }
+
+    /// How many are open, and how many of those have sent no environment.
+    pub(crate) fn count(&self) -> (usize, usize) {
+        let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
+        let without = by_id.values().filter(|session| session.pinned.load().env.is_none()).count();
+        (by_id.len(), without)
+    }
+}

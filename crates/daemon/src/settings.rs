@@ -1,0 +1,65 @@
+//! What a daemon is told when it starts. Everything comes from the caller: a test has no home and no environment.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use hooksd_protocol::socket;
+
+/// How long running events may take once the daemon was told to stop. Seconds. As long as systemd users expect a
+/// service to take, short enough that a log-out does not hang.
+pub const DRAIN_SECONDS: u64 = 10;
+
+/// Variables that belong to the daemon's own life and must not reach handlers (D14).
+const OWN_VARIABLES: [&str; 6] =
+    ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID"];
+
+/// What a daemon is told when it starts.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// The folder of the user's hooks.json.
+    pub config_dir: PathBuf,
+    /// The user's home: where handlers run when everything else is gone (D3).
+    pub home: Option<PathBuf>,
+    /// The socket's path: handlers get it (D12), status shows it.
+    pub socket: Option<PathBuf>,
+    /// The environment of sessions that send none (D14).
+    pub environment: Vec<(OsString, OsString)>,
+    /// How long running events may take once the daemon was told to stop.
+    pub drain: Duration,
+}
+
+impl Settings {
+    /// The defaults for a config dir: no home, no socket path, an empty environment.
+    #[must_use]
+    pub fn new(config_dir: PathBuf) -> Settings {
+        Settings {
+            config_dir,
+            home: None,
+            socket: None,
+            environment: Vec::new(),
+            drain: Duration::from_secs(DRAIN_SECONDS),
+        }
+    }
+
+    /// From the process environment. `None` when it names no config dir and no home.
+    #[must_use]
+    pub fn from_environment() -> Option<Settings> {
+        let config_dir = socket::config_dir(&|name| std::env::var_os(name))?;
+        let own = |name: &OsString| {
+            let name = name.to_string_lossy();
+            OWN_VARIABLES.contains(&name.as_ref()) || name.starts_with("HOOKSD_")
+        };
+        Some(Settings {
+            home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
+            environment: std::env::vars_os().filter(|(name, _)| !own(name)).collect(),
+            ..Settings::new(config_dir)
+        })
+    }
+
+    /// The user's document.
+    #[must_use]
+    pub fn user_document(&self) -> PathBuf {
+        self.config_dir.join(hooksd_config::project::HOOKS_FILE)
+    }
+}

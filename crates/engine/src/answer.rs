@@ -1,0 +1,128 @@
+//! What a handler's exit and output mean (BEHAVIOUR sections 6 and 8), one handler at a time.
+
+use hooksd_config::pattern::chars::is_space;
+use hooksd_protocol::event::EventName;
+use hooksd_protocol::json::{Dialect, Reading, Value, read};
+use hooksd_protocol::output::{Answer, KEYS, Specific, read_specific};
+
+use crate::decode::json_text;
+
+/// The reason of an exit 2 without stderr (BEHAVIOUR section 6).
+pub const DEFAULT_EXIT_REASON: &str = "Hook blocked the operation";
+
+/// The longest piece of a handler's output quoted in a diagnostic. Characters.
+const MAX_EXCERPT: usize = 80;
+
+/// What stdout of an exit 0 says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Said {
+    /// Nothing at all.
+    Nothing,
+    /// Text that is not JSON, trimmed.
+    Plain {
+        /// The text.
+        text: String,
+        /// Why it is not JSON, with an excerpt that cannot move anybody's cursor.
+        reason: String,
+    },
+    /// JSON that does not fit the protocol, and why.
+    Invalid(String),
+    /// An answer.
+    Answer(Box<FullAnswer>),
+}
+
+/// An answer of the output protocol.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FullAnswer {
+    /// The part that is the same for all events.
+    pub answer: Answer,
+    /// The part for one event, and which.
+    pub specific: Option<(EventName, Specific)>,
+    /// Top-level keys the protocol does not know, sorted.
+    pub unknown_keys: Vec<String>,
+}
+
+/// Reads stdout of a handler that exited 0.
+#[must_use]
+pub fn read_stdout(stdout: &[u8]) -> Said {
+    let is_ascii_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c);
+    if stdout.iter().all(is_ascii_space) {
+        return Said::Nothing;
+    }
+    let plain = |reason: &str| {
+        let text = String::from_utf8_lossy(stdout);
+        let reason = format!("{reason}; it begins with: {}", excerpt(&text));
+        Said::Plain { text: text.trim_matches(is_space).to_owned(), reason }
+    };
+    let Some(text) = json_text(stdout) else { return plain("the output is neither JSON nor UTF-8 text") };
+    match Value::parse(&text, Dialect::Python) {
+        Ok(value) => read_json(&value),
+        Err(error) => plain(&format!("the output is not JSON ({error})")),
+    }
+}
+
+fn read_json(value: &Value<'_>) -> Said {
+    if !value.is_object() {
+        return Said::Invalid(format!("expected a JSON object, got {}", value.kind().noun()));
+    }
+    let answer: Answer = match read(value, Reading::Lenient) {
+        Ok(answer) => answer,
+        Err(error) => return Said::Invalid(error.to_string()),
+    };
+    let specific = match value.get("hookSpecificOutput").filter(|specific| !specific.is_null()) {
+        None => None,
+        Some(specific) => match read_specific(&specific) {
+            Ok(specific) => Some(specific),
+            Err(error) => return Said::Invalid(error.within("hookSpecificOutput").to_string()),
+        },
+    };
+    let entries = value.entries();
+    let mut unknown_keys: Vec<String> = entries
+        .into_iter()
+        .map(|(key, _)| key.into_owned())
+        .filter(|key| !KEYS.contains(&key.as_str()))
+        .collect();
+    unknown_keys.sort();
+    Said::Answer(Box::new(FullAnswer { answer, specific, unknown_keys }))
+}
+
+/// The reason of an exit 2: stderr, trimmed, or the default.
+#[must_use]
+pub fn exit_reason(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let reason = text.trim_matches(is_space);
+    if reason.is_empty() { DEFAULT_EXIT_REASON.to_owned() } else { reason.to_owned() }
+}
+
+/// The beginning of a text, on one line, with control characters escaped.
+#[must_use]
+pub fn excerpt(text: &str) -> String {
+    let mut out = String::from("\"");
+    for (index, c) in text.trim_matches(is_space).chars().enumerate() {
+        if index == MAX_EXCERPT {
+            out.push('…');
+            break;
+        }
+        if c.is_control() { out.extend(c.escape_default()) } else { out.push(c) }
+    }
+    out.push('"');
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_excerpt_cannot_move_the_cursor() {
+        assert_eq!(excerpt(" \u{1b}[2Jx\n\u{9b}y "), r#""\u{1b}[2Jx\n\u{9b}y""#);
+        assert_eq!(excerpt(&"x".repeat(200)).chars().count(), MAX_EXCERPT + 3);
+    }
+
+    #[test]
+    fn b29_49000_open_brackets_are_no_answer_and_no_crash() {
+        let Said::Plain { .. } = read_stdout("[".repeat(49_000).as_bytes()) else { panic!("read as JSON") };
+        let closed = "[".repeat(49_000) + &"]".repeat(49_000);
+        assert_eq!(read_stdout(closed.as_bytes()), Said::Invalid("expected a JSON object, got an array".into()));
+    }
+}

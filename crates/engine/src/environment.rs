@@ -1,0 +1,27 @@
+//! Which variables of a session reach its handlers (BEHAVIOUR section 6).
+
+/// A variable whose name contains one of these, in any case, is not passed on.
+const SECRET_WORDS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
+
+/// Whether a variable with this name is kept from handlers. Compared in full upper case, as recorded:
+/// `ſecret` and `PAßWORD` are secrets too (vectors `env/odd/*`).
+#[must_use]
+pub fn is_secret(name: &str) -> bool {
+    let upper = name.to_uppercase();
+    SECRET_WORDS.iter().any(|word| upper.contains(word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_secret;
+
+    #[test]
+    fn b52_names_decide_in_any_case() {
+        for name in ["OPENAI_API_KEY", "my_token", "DB_PASSWORD", "CLIENT_SECRET", "AWS_ACCESS_KEY_ID", "MONKEY"] {
+            assert!(is_secret(name), "{name}");
+        }
+        for name in ["GH_PAT", "DATABASE_URL", "SSH_AUTH_SOCK", "PATH", "KE_Y"] {
+            assert!(!is_secret(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,19 @@
+//! The pure heart: snapshot + event to the handlers to run and their stdin, outcomes to the one decision.
+//! No I/O, no clock, no runtime: the same input gives the same output (ARCHITECTURE, invariant 2).
+//!
+//! * [`plan`]: which handlers are for the event, and what they read.
+//! * [`projection`], [`tools`]: the event in the handlers' terms (BEHAVIOUR section 3).
+//! * [`outcome`]: what became of a run; made by the runner.
+//! * [`answer`]: what a handler printed (BEHAVIOUR sections 6 and 8).
+//! * [`reduce`]: all answers to one decision (BEHAVIOUR section 9).
+//! * [`environment`], [`terminal`]: which variables and escape sequences pass.
+
+pub mod answer;
+mod decode;
+pub mod environment;
+pub mod outcome;
+pub mod plan;
+pub mod projection;
+pub mod reduce;
+pub mod terminal;
+pub mod tools;

@@ -1,0 +1,270 @@
+//! The event in the handlers' terms: what matchers test and what handlers read (BEHAVIOUR section 3).
+
+use hooksd_config::legacy::LegacyEvent;
+use hooksd_protocol::event::EventName;
+use hooksd_protocol::invocation::{Agent, ApprovalMode, Event, Invocation};
+use hooksd_protocol::json::Text;
+use hooksd_protocol::payload::{self, Common, EffortLevel, Payload};
+
+use crate::tools;
+
+/// Why an event cannot be put into the handlers' terms; then no handler runs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ProjectionError {
+    /// The kind of notification has no name handlers know.
+    #[error("notifications of type {0:?} have no name that handlers know; known are {known}", known = KNOWN_NOTIFICATIONS.join(", "))]
+    UnknownNotification(String),
+    /// SubagentStop without the subagent's transcript.
+    #[error("SubagentStop needs agent_transcript_path")]
+    NoAgentTranscript,
+    /// The payload cannot be spelled in JSON.
+    #[error("the payload cannot be written: {0}")]
+    Unwritable(String),
+}
+
+/// Types of notification and what handlers call them: all but the first keep their names.
+const KNOWN_NOTIFICATIONS: [&str; 6] = [
+    "permission_required",
+    "permission_prompt",
+    "agent_needs_input",
+    "agent_completed",
+    "cache_expiring",
+    "cold_cache_warning",
+];
+
+fn notification_type(kind: &Text) -> Result<&'static str, ProjectionError> {
+    let kind = kind.decoded();
+    match KNOWN_NOTIFICATIONS.into_iter().find(|known| *known == kind) {
+        Some("permission_required") => Ok("permission_prompt"),
+        Some(known) => Ok(known),
+        None => Err(ProjectionError::UnknownNotification(kind.into_owned())),
+    }
+}
+
+/// What matchers of the event are tested against; `None` on events that have nothing to match.
+///
+/// # Errors
+/// When the kind of notification has no name handlers know.
+pub fn subject(event: &Event) -> Result<Option<String>, ProjectionError> {
+    let name = |text: &Text| Some(text.decoded().into_owned());
+    Ok(match event {
+        Event::SessionStart(event) => Some(event.cause.as_str().to_owned()),
+        Event::SessionEnd(event) => Some(event.cause.as_str().to_owned()),
+        Event::PreCompact(event) => Some(event.trigger.as_str().to_owned()),
+        Event::Notification(event) => Some(notification_type(&event.notification.kind)?.to_owned()),
+        Event::PermissionRequest(event) => name(&tools::project(&event.call).tool_name),
+        Event::PreToolUse(event) => name(&tools::project(&event.call).tool_name),
+        Event::PostToolUse(event) => name(&tools::project(&event.call).tool_name),
+        Event::PostToolUseFailure(event) => name(&tools::project(&event.call).tool_name),
+        Event::SubagentStart(event) => name(&event.agent.name),
+        Event::SubagentStop(event) => name(&event.agent.name),
+        Event::UserPromptSubmit(_) | Event::Stop(_) => None,
+    })
+}
+
+/// Where transcripts are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transcripts {
+    /// The session's.
+    pub session: String,
+    /// The subagent's.
+    pub agent: Option<String>,
+}
+
+/// What handlers read on stdin.
+///
+/// # Errors
+/// When the event cannot be put into the handlers' terms.
+pub fn stdin(invocation: &Invocation, transcripts: &Transcripts) -> Result<String, ProjectionError> {
+    let payload = project(invocation, transcripts)?;
+    serde_json::to_string(&payload).map_err(|error| ProjectionError::Unwritable(error.to_string()))
+}
+
+fn project(invocation: &Invocation, transcripts: &Transcripts) -> Result<Payload, ProjectionError> {
+    let common = |agent: Option<&Agent>| common(invocation, transcripts, agent);
+    let acting = invocation.context.agent.as_ref();
+    let count_above_zero = |count: &hooksd_protocol::json::Integer| count.sign() == std::cmp::Ordering::Greater;
+    Ok(match &invocation.event {
+        Event::SessionStart(event) => Payload::SessionStart(payload::SessionStart {
+            common: common(acting),
+            source: event.cause.as_str(),
+            model: event.model.clone(),
+        }),
+        Event::UserPromptSubmit(event) => Payload::UserPromptSubmit(payload::UserPromptSubmit {
+            common: common(acting),
+            prompt: event.prompt.clone(),
+        }),
+        Event::SessionEnd(event) => {
+            Payload::SessionEnd(payload::SessionEnd { common: common(acting), reason: event.cause.as_str() })
+        }
+        Event::PermissionRequest(event) => Payload::PermissionRequest(payload::PermissionRequest {
+            common: common(acting),
+            tool: tools::project(&event.call),
+            permission_suggestions: Vec::new(),
+        }),
+        Event::Notification(event) => Payload::Notification(payload::Notification {
+            common: common(acting),
+            message: event.notification.message.clone(),
+            notification_type: notification_type(&event.notification.kind)?,
+            title: event.notification.title.clone(),
+        }),
+        Event::PreToolUse(event) => Payload::PreToolUse(payload::PreToolUse {
+            common: common(acting),
+            tool: tools::project(&event.call),
+            tool_use_id: event.call.id.clone(),
+        }),
+        Event::PostToolUse(event) => Payload::PostToolUse(payload::PostToolUse {
+            common: common(acting),
+            tool: tools::project(&event.call),
+            // Tools that return nothing are tools too (D19).
+            tool_response: event.result.clone(),
+            tool_use_id: event.call.id.clone(),
+            duration_ms: event.duration_ms.clone(),
+        }),
+        Event::PostToolUseFailure(event) => Payload::PostToolUseFailure(payload::PostToolUseFailure {
+            common: common(acting),
+            tool: tools::project(&event.call),
+            tool_use_id: event.call.id.clone(),
+            error: event.error.clone(),
+            is_interrupt: event.is_interrupt,
+            duration_ms: event.duration_ms.clone(),
+        }),
+        Event::PreCompact(event) => Payload::PreCompact(payload::PreCompact {
+            common: common(acting),
+            trigger: event.trigger.as_str(),
+            custom_instructions: event.custom_instructions.clone(),
+        }),
+        Event::Stop(event) => Payload::Stop(payload::Stop {
+            common: common(acting),
+            stop_hook_active: count_above_zero(&event.continuation_count),
+            last_assistant_message: event.last_assistant_message.clone(),
+            background_tasks: event.background_tasks.clone(),
+            session_crons: event.session_crons.clone(),
+        }),
+        Event::SubagentStart(event) => {
+            Payload::SubagentStart(payload::SubagentStart { common: common(Some(&event.agent)) })
+        }
+        Event::SubagentStop(event) => Payload::SubagentStop(payload::SubagentStop {
+            common: common(Some(&event.agent)),
+            stop_hook_active: count_above_zero(&event.continuation_count),
+            agent_transcript_path: normalized_path(
+                transcripts.agent.as_deref().ok_or(ProjectionError::NoAgentTranscript)?,
+            ),
+            last_assistant_message: event.last_assistant_message.clone(),
+            background_tasks: event.background_tasks.clone(),
+            session_crons: event.session_crons.clone(),
+        }),
+    })
+}
+
+fn common(invocation: &Invocation, transcripts: &Transcripts, agent: Option<&Agent>) -> Common {
+    let context = &invocation.context;
+    Common {
+        session_id: context.thread_id.clone(),
+        transcript_path: normalized_path(&transcripts.session),
+        cwd: normalized_path(&context.cwd),
+        hook_event_name: invocation.event.name(),
+        prompt_id: context.prompt_id,
+        permission_mode: Some(match context.approval_mode {
+            ApprovalMode::Manual => "default",
+            ApprovalMode::Auto => "auto",
+            ApprovalMode::Yolo => "bypassPermissions",
+        }),
+        effort: context.effort.map(|effort| EffortLevel { level: effort.as_str() }),
+        agent_id: agent.map(|agent| agent.id.clone()),
+        agent_type: agent.map(|agent| agent.name.clone()),
+    }
+}
+
+/// A path as Python's `pathlib` spells it: no empty or `.` parts, no trailing slash, exactly two leading slashes kept.
+#[must_use]
+pub fn normalized_path(path: &str) -> String {
+    let slashes = path.len() - path.trim_start_matches('/').len();
+    let root = match slashes {
+        0 => "",
+        2 => "//",
+        _ => "/",
+    };
+    let parts: Vec<&str> = path.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    let spelled = format!("{root}{}", parts.join("/"));
+    if spelled.is_empty() { ".".to_owned() } else { spelled }
+}
+
+/// What a handler of the older form reads (BEHAVIOUR section 11): `{"event": NAME, ...}` in ASCII.
+#[must_use]
+pub fn legacy_stdin(event: LegacyEvent, thread_id: &str) -> String {
+    let name = event.as_str();
+    match event {
+        LegacyEvent::SessionStart | LegacyEvent::SessionEnd | LegacyEvent::TaskComplete => {
+            format!("{{\"event\": \"{name}\", \"thread_id\": {}}}", ascii_json_string(thread_id))
+        }
+        _ => format!("{{\"event\": \"{name}\"}}"),
+    }
+}
+
+fn ascii_json_string(text: &str) -> String {
+    let quoted = serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned());
+    let mut out = String::with_capacity(quoted.len());
+    for c in quoted.chars() {
+        if c.is_ascii() {
+            out.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        }
+    }
+    out
+}
+
+/// What reduction needs to know of an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Facts {
+    /// The event.
+    pub event: EventName,
+    /// How often the agent has been made to go on already; 0 on events without.
+    pub continuation_count: i64,
+}
+
+impl Facts {
+    /// The facts of an invocation.
+    #[must_use]
+    pub fn of(event: &Event) -> Facts {
+        let continuation_count = match event {
+            Event::Stop(event) => event.continuation_count.clamped(),
+            Event::SubagentStop(event) => event.continuation_count.clamped(),
+            _ => 0,
+        };
+        Facts { event: event.name(), continuation_count }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_spelled_as_recorded() {
+        let table = [
+            ("/w//proj/./x/", "/w/proj/x"),
+            ("//w/x", "//w/x"),
+            ("///w", "/w"),
+            ("", "."),
+            (".", "."),
+            ("a/../b", "a/../b"),
+            ("/", "/"),
+        ];
+        for (path, expected) in table {
+            assert_eq!(normalized_path(path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn the_older_form_is_ascii() {
+        assert_eq!(
+            legacy_stdin(LegacyEvent::SessionEnd, "ü😀\n"),
+            r#"{"event": "session.end", "thread_id": "\u00fc\ud83d\ude00\n"}"#
+        );
+        assert_eq!(legacy_stdin(LegacyEvent::UserPrompt, "x"), r#"{"event": "user.prompt"}"#);
+    }
+}

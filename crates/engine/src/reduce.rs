@@ -1,0 +1,447 @@
+//! All answers to one decision (BEHAVIOUR section 9): handlers in configuration order, whatever order they finished in.
+
+use hooksd_config::{Handler, OnFailure};
+use hooksd_protocol::decision::{Behavior, Body, Decision, Permission};
+use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
+use hooksd_protocol::event::{EventName, PlainOutput};
+use hooksd_protocol::json::RawJson;
+use hooksd_protocol::methods::{Capability, HandlerStatus};
+use hooksd_protocol::output::{Answer, PermissionDecision, PermissionWord, Specific};
+
+use crate::answer::{FullAnswer, Said, exit_reason, read_stdout};
+use crate::outcome::{End, Outcome};
+use crate::projection::Facts;
+use crate::terminal;
+
+/// How often handlers may make an agent go on instead of stopping (BEHAVIOUR section 2).
+pub const CONTINUATION_CAP: i64 = 8;
+
+/// The reason of `decision: block` without one (vectors `reduce/each/block-no-reason/*`).
+pub const DEFAULT_BLOCK_REASON: &str = "Blocked by hook";
+
+/// One handler with what became of it; `None` when it counts as failed without having run (D7).
+pub type Ran<'a> = (&'a Handler, Option<&'a Outcome>);
+
+/// Reduces everything to one decision. The statuses are in the order of `ran`.
+#[must_use]
+pub fn reduce(
+    facts: &Facts,
+    accepts: &[Capability],
+    before: Vec<Diagnostic>,
+    ran: &[Ran<'_>],
+) -> (Decision, Vec<HandlerStatus>) {
+    let mut decision = Decision::neutral(facts.event);
+    decision.diagnostics = before;
+    let mut reducer = Reducer { facts, accepts, decision, handler: "", blocked: false };
+    let statuses = ran.iter().map(|(handler, outcome)| reducer.handler(handler, *outcome)).collect();
+    (reducer.decision, statuses)
+}
+
+struct Reducer<'a> {
+    facts: &'a Facts,
+    accepts: &'a [Capability],
+    decision: Decision,
+    /// The id of the handler that is being reduced.
+    handler: &'a str,
+    /// Whether that handler has blocked.
+    blocked: bool,
+}
+
+impl<'a> Reducer<'a> {
+    fn handler(&mut self, handler: &'a Handler, outcome: Option<&Outcome>) -> HandlerStatus {
+        self.handler = &handler.id;
+        self.blocked = false;
+        let failure = match outcome {
+            None => Some((HandlerStatus::Failed, "its matcher took too many steps".to_owned())),
+            Some(outcome) if handler.legacy.is_some() => return self.legacy(outcome),
+            Some(outcome) => self.outcome(outcome),
+        };
+        match failure {
+            None if self.blocked => HandlerStatus::Blocked,
+            None => HandlerStatus::Ok,
+            Some((_, cause)) if handler.on_failure == OnFailure::Block => {
+                let reason = format!("{} failed and is set to block on failure: {cause}", describe(handler));
+                self.diagnose(code::FAILURE_BLOCKED, &reason, Some("onFailure"));
+                self.block(reason);
+                HandlerStatus::Blocked
+            }
+            Some((status, _)) => status,
+        }
+    }
+
+    /// A handler of the older form: its output and status mean nothing, only failures are said (BEHAVIOUR section 11).
+    fn legacy(&mut self, outcome: &Outcome) -> HandlerStatus {
+        match &outcome.end {
+            End::Exited(_) | End::Signaled(_) => HandlerStatus::Ok,
+            _ => self.outcome(outcome).map_or(HandlerStatus::Ok, |(status, _)| status),
+        }
+    }
+
+    /// Applies one outcome. A failure is diagnosed and returned with its cause.
+    fn outcome(&mut self, outcome: &Outcome) -> Option<(HandlerStatus, String)> {
+        if let Some(folder) = &outcome.ran_in_instead {
+            let message = format!("the event's cwd is gone; the handler ran in {folder}");
+            self.diagnose(code::CWD_MISSING, &message, Some("cwd"));
+        }
+        let ran = matches!(outcome.end, End::Exited(_) | End::Signaled(_));
+        if ran {
+            for (stream, name, kind) in [
+                (&outcome.stdout, "stdout", code::STDOUT_TRUNCATED),
+                (&outcome.stderr, "stderr", code::STDERR_TRUNCATED),
+            ] {
+                if stream.truncated() {
+                    let (total, kept) = (stream.total, stream.bytes.len());
+                    self.diagnose(kind, &format!("{name} was {total} bytes long; the first {kept} were kept"), None);
+                }
+            }
+            if outcome.output_left_open {
+                let message = "the handler ended but something it started still holds its output";
+                self.note(code::OUTPUT_LEFT_OPEN, message);
+            }
+        }
+        let failed = |reducer: &mut Self, status, kind, cause: String| {
+            reducer.diagnose(kind, &cause, None);
+            Some((status, cause))
+        };
+        match &outcome.end {
+            End::Exited(0) => self.stdout(&outcome.stdout.bytes),
+            End::Exited(2) => {
+                self.block(exit_reason(&outcome.stderr.bytes));
+                None
+            }
+            End::Exited(status) => {
+                let hint = if *status == 1 { " (1 does not block; 2 does)" } else { "" };
+                let cause = format!("exited with status {status}{hint}");
+                failed(self, HandlerStatus::Failed, code::NONZERO_EXIT, cause)
+            }
+            End::Signaled(signal) => {
+                let cause = format!("was killed by signal {signal}{}", signal_name(*signal));
+                failed(self, HandlerStatus::Failed, code::NONZERO_EXIT, cause)
+            }
+            End::TimedOut => {
+                let cause = format!("did not end within its time, {:.3} s", outcome.duration.as_secs_f64());
+                failed(self, HandlerStatus::Timeout, code::TIMEOUT, cause)
+            }
+            End::Cancelled => {
+                failed(self, HandlerStatus::Cancelled, code::CANCELLED, "was cancelled".to_owned())
+            }
+            End::LaunchFailed { message } => {
+                let cause = format!("could not be started: {message}");
+                failed(self, HandlerStatus::Failed, code::LAUNCH_FAILED, cause)
+            }
+            End::InvalidCommand => {
+                let cause = "has an empty command: nothing was run".to_owned();
+                failed(self, HandlerStatus::Failed, code::INVALID_COMMAND, cause)
+            }
+        }
+    }
+
+    fn stdout(&mut self, stdout: &[u8]) -> Option<(HandlerStatus, String)> {
+        match read_stdout(stdout) {
+            Said::Nothing => None,
+            Said::Plain { text, reason } => match self.facts.event.plain_output() {
+                PlainOutput::Context => {
+                    self.context(text);
+                    None
+                }
+                PlainOutput::Ignored => {
+                    self.diagnose(code::MALFORMED_JSON, &reason, None);
+                    Some((HandlerStatus::Failed, reason))
+                }
+            },
+            Said::Invalid(reason) => {
+                let cause = format!("the output does not fit the protocol: {reason}");
+                self.diagnose(code::INVALID_OUTPUT, &cause, None);
+                Some((HandlerStatus::Failed, cause))
+            }
+            Said::Answer(answer) => self.answer(*answer),
+        }
+    }
+
+    fn answer(&mut self, full: FullAnswer) -> Option<(HandlerStatus, String)> {
+        let FullAnswer { answer, specific, unknown_keys } = full;
+        self.stop_reason(&answer);
+        if let Some(notice) = answer.system_message.filter(|_| !answer.suppress_output) {
+            self.decision.user_notices.push(notice);
+        }
+        if let Some(sequence) = answer.terminal_sequence {
+            if terminal::is_allowed(&sequence) {
+                self.decision.terminal_sequences.push(sequence);
+            } else {
+                let message = "only OSC 0, 1, 2, 9, 99 and 777 and BEL may be sent to the terminal; nothing was sent";
+                self.diagnose(code::INVALID_TERMINAL_SEQUENCE, message, Some("terminalSequence"));
+            }
+        }
+        for key in unknown_keys {
+            self.unsupported(&key, "is not a field of the output protocol");
+        }
+        let mut failure = None;
+        let specific = specific.and_then(|(event, specific)| {
+            if event == self.facts.event {
+                return Some(specific);
+            }
+            let cause = format!("hookSpecificOutput is for {event}, not for {}; it was ignored", self.facts.event);
+            self.diagnose(code::MISMATCHED_OUTPUT, &cause, Some("hookSpecificOutput.hookEventName"));
+            failure = Some((HandlerStatus::Failed, cause));
+            None
+        });
+        if answer.decision.is_some() {
+            let reason = answer.reason.filter(|reason| !reason.is_empty());
+            self.block(reason.unwrap_or_else(|| DEFAULT_BLOCK_REASON.to_owned()));
+        }
+        if let Some(specific) = specific {
+            self.specific(specific);
+        }
+        failure
+    }
+
+    fn stop_reason(&mut self, answer: &Answer) {
+        if answer.continue_processing {
+            if answer.stop_reason.is_some() {
+                let message = "stopReason means nothing without \"continue\": false";
+                self.diagnose(code::IGNORED_STOP_REASON, message, Some("stopReason"));
+            }
+            return;
+        }
+        self.decision.continue_processing = false;
+        match (&answer.stop_reason, &self.decision.stop_reason) {
+            (Some(reason), None) => self.decision.stop_reason = Some(reason.clone()),
+            (Some(_), Some(_)) => {
+                let message = "an earlier handler has given the reason to stop";
+                self.diagnose(code::ADDITIONAL_STOP_REASON, message, Some("stopReason"));
+            }
+            (None, _) => {}
+        }
+    }
+
+    /// Exit 2 or `decision: block`: what it means depends on the event (BEHAVIOUR section 2).
+    fn block(&mut self, reason: String) {
+        self.blocked = true;
+        let event = self.facts.event;
+        match event {
+            EventName::UserPromptSubmit | EventName::PreCompact => {
+                self.decision.continue_processing = false;
+                self.decision.stop_reason.get_or_insert(reason);
+            }
+            EventName::PermissionRequest | EventName::PreToolUse => {
+                self.permission(Permission { behavior: Behavior::Deny, reason: Some(reason), interrupt: false });
+            }
+            EventName::PostToolUse | EventName::PostToolUseFailure => self.feedback(reason),
+            EventName::Stop => self.continue_loop(reason),
+            EventName::SubagentStop if self.facts.continuation_count != 0 => {
+                let message = "the subagent was made to go on already; this block is ignored";
+                self.decision.diagnostics.push(Diagnostic::warning(code::CONTINUATION_GUARD, message));
+                self.blocked = false;
+            }
+            EventName::SubagentStop => {
+                let message = format!("{event} cannot be blocked; the reason is kept as context");
+                self.diagnose(code::UNSUPPORTED_BLOCK, &message, Some("decision"));
+                self.context(reason);
+                self.blocked = false;
+            }
+            EventName::SessionStart | EventName::SessionEnd | EventName::Notification | EventName::SubagentStart => {
+                let message = format!("{event} cannot be blocked; the reason was: {reason}");
+                self.diagnose(code::UNSUPPORTED_BLOCK, &message, Some("decision"));
+                self.blocked = false;
+            }
+        }
+    }
+
+    fn continue_loop(&mut self, text: String) {
+        if self.facts.continuation_count >= CONTINUATION_CAP {
+            let message = format!("the agent was made to go on {CONTINUATION_CAP} times already; it may stop now");
+            self.decision.diagnostics.push(Diagnostic::warning(code::CONTINUATION_CAP, message));
+            return;
+        }
+        if let Body::Stop { continue_loop, feedback } = &mut self.decision.body {
+            *continue_loop = true;
+            feedback.push(text);
+        }
+    }
+
+    fn specific(&mut self, specific: Specific) {
+        match specific {
+            Specific::SessionStart(output) => {
+                self.optional_context(output.additional_context);
+                let text = |value: Option<String>| value.filter(|value| !value.is_empty()).map(|v| RawJson::string(&v));
+                self.update(Capability::InitialUserMessage, "initialUserMessage", text(output.initial_user_message));
+                self.update(Capability::SessionTitle, "sessionTitle", text(output.session_title));
+                let paths = output.watch_paths.filter(|paths| !paths.is_empty());
+                let paths = paths.and_then(|paths| raw(serde_json::to_string(&paths).ok()?));
+                self.update(Capability::WatchPaths, "watchPaths", paths);
+                let reload = output.reload_skills.then(|| raw("true".to_owned())).flatten();
+                self.update(Capability::ReloadSkills, "reloadSkills", reload);
+            }
+            Specific::UserPromptSubmit(output) => {
+                self.optional_context(output.additional_context);
+                let title = output.session_title.map(|title| RawJson::string(&title));
+                self.update(Capability::SessionTitle, "sessionTitle", title);
+                if let Body::Prompt { suppress_original_prompt, .. } = &mut self.decision.body {
+                    *suppress_original_prompt |= output.suppress_original_prompt;
+                }
+            }
+            Specific::PreToolUse(output) => {
+                if output.permission_decision == Some(PermissionWord::Defer) {
+                    self.unsupported("permissionDecision", "\"defer\" is not applied; nothing was decided");
+                }
+                let behavior = match output.permission_decision {
+                    Some(PermissionWord::Allow) => Behavior::Allow,
+                    Some(PermissionWord::Ask) => Behavior::Ask,
+                    Some(PermissionWord::Deny) => Behavior::Deny,
+                    Some(PermissionWord::Defer) | None => Behavior::None,
+                };
+                let applied = self.raw_update(Capability::UpdatedInput, "updatedInput", output.updated_input);
+                // An allow or ask of an input that will not be used is void; a deny still counts.
+                if behavior == Behavior::Deny || (behavior != Behavior::None && applied) {
+                    self.blocked |= behavior == Behavior::Deny;
+                    let reason = output.permission_decision_reason;
+                    self.permission(Permission { behavior, reason, interrupt: false });
+                }
+                self.optional_context(output.additional_context);
+            }
+            Specific::PermissionRequest(PermissionDecision::Deny { message, interrupt }) => {
+                self.blocked = true;
+                self.permission(Permission { behavior: Behavior::Deny, reason: message, interrupt });
+            }
+            Specific::PermissionRequest(PermissionDecision::Allow { updated_input, updated_permissions }) => {
+                let applied = self.raw_update(Capability::UpdatedInput, "updatedInput", updated_input);
+                self.raw_update(Capability::UpdatedPermissions, "updatedPermissions", updated_permissions);
+                if applied {
+                    self.permission(Permission { behavior: Behavior::Allow, reason: None, interrupt: false });
+                }
+            }
+            Specific::PostToolUse(output) => {
+                self.raw_update(Capability::UpdatedToolOutput, "updatedToolOutput", output.updated_tool_output);
+                let mcp = output.updated_mcp_tool_output;
+                self.raw_update(Capability::UpdatedMcpToolOutput, "updatedMCPToolOutput", mcp);
+                self.optional_context(output.additional_context);
+            }
+            Specific::Stop(output) => {
+                if let Some(text) = output.additional_context {
+                    self.blocked = true;
+                    self.continue_loop(text);
+                }
+            }
+            Specific::PostToolUseFailure(output)
+            | Specific::SubagentStart(output)
+            | Specific::SubagentStop(output) => self.optional_context(output.additional_context),
+        }
+    }
+
+    /// Deny > ask > allow > none; among equals the first wins.
+    fn permission(&mut self, proposed: Permission) {
+        if let Body::Permission { permission } | Body::PreTool { permission, .. } = &mut self.decision.body
+            && proposed.behavior > permission.behavior
+        {
+            *permission = proposed;
+        }
+    }
+
+    fn optional_context(&mut self, text: Option<String>) {
+        if let Some(text) = text {
+            self.context(text);
+        }
+    }
+
+    fn context(&mut self, text: String) {
+        if let Body::Context { context }
+        | Body::Prompt { context, .. }
+        | Body::PreTool { context, .. }
+        | Body::PostTool { context, .. } = &mut self.decision.body
+        {
+            context.push(text);
+        }
+    }
+
+    fn feedback(&mut self, text: String) {
+        if let Body::PostTool { feedback, .. } = &mut self.decision.body {
+            feedback.push(text);
+        }
+    }
+
+    /// An output field that only some agents apply, spelled by the handler.
+    fn raw_update(&mut self, capability: Capability, field: &str, spelled: Option<String>) -> bool {
+        let Some(spelled) = spelled else { return true };
+        match raw(spelled) {
+            Some(value) => self.update(capability, field, Some(value)),
+            None => {
+                self.unsupported(field, "holds NaN or Infinity, which JSON cannot carry on");
+                false
+            }
+        }
+    }
+
+    /// An output field that only some agents apply (D10). False when it was set and will not be applied.
+    fn update(&mut self, capability: Capability, field: &str, value: Option<RawJson>) -> bool {
+        let Some(value) = value else { return true };
+        if !self.accepts.contains(&capability) {
+            self.unsupported(field, "is not applied by this agent");
+            return false;
+        }
+        let name = capability_name(capability);
+        if self.decision.accepted.contains_key(name) {
+            let message = format!("{field}: an earlier handler has set it already; this one is ignored");
+            self.diagnose(code::IGNORED_UPDATE, &message, Some(field));
+            return true;
+        }
+        self.decision.accepted.insert(name.to_owned(), value);
+        true
+    }
+
+    fn unsupported(&mut self, field: &str, why: &str) {
+        self.diagnose(code::UNSUPPORTED_FIELD, &format!("{field} {why}"), Some(field));
+    }
+
+    fn diagnose(&mut self, kind: &str, message: &str, field: Option<&str>) {
+        let mut diagnostic = Diagnostic::warning(kind, message).handler(self.handler);
+        diagnostic.field = field.map(str::to_owned);
+        self.decision.diagnostics.push(diagnostic);
+    }
+
+    fn note(&mut self, kind: &str, message: &str) {
+        let diagnostic = Diagnostic::warning(kind, message).handler(self.handler).severity(Severity::Debug);
+        self.decision.diagnostics.push(diagnostic);
+    }
+}
+
+fn raw(text: String) -> Option<RawJson> {
+    RawJson::new(text).ok()
+}
+
+/// The name of a capability in `accepts` and in the decision.
+fn capability_name(capability: Capability) -> &'static str {
+    match capability {
+        Capability::UpdatedInput => "updated_input",
+        Capability::UpdatedPermissions => "updated_permissions",
+        Capability::UpdatedToolOutput => "updated_tool_output",
+        Capability::UpdatedMcpToolOutput => "updated_mcp_tool_output",
+        Capability::SessionTitle => "session_title",
+        Capability::InitialUserMessage => "initial_user_message",
+        Capability::WatchPaths => "watch_paths",
+        Capability::ReloadSkills => "reload_skills",
+    }
+}
+
+/// A handler for people: its id and what it runs.
+fn describe(handler: &Handler) -> String {
+    let command = match &handler.argv {
+        Some(argv) => argv.join(" "),
+        None => handler.command.clone(),
+    };
+    format!("{} ({})", handler.id, crate::answer::excerpt(&command))
+}
+
+fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        1 => " (HUP)",
+        2 => " (INT)",
+        3 => " (QUIT)",
+        6 => " (ABRT)",
+        9 => " (KILL)",
+        11 => " (SEGV)",
+        13 => " (PIPE)",
+        14 => " (ALRM)",
+        15 => " (TERM)",
+        _ => "",
+    }
+}

@@ -1,0 +1,45 @@
+//! Which escape sequences a handler may send to the person's terminal (BEHAVIOUR section 9): OSC 0, 1, 2, 9, 99 and
+//! 777, ended by BEL or ST, without control characters inside, and bare BEL. Anything else rejects the whole value.
+
+const ALLOWED: [&str; 6] = ["0", "1", "2", "9", "99", "777"];
+
+/// Whether every part of `sequence` is allowed. An empty one is not.
+#[must_use]
+pub fn is_allowed(sequence: &str) -> bool {
+    let mut rest = sequence;
+    while !rest.is_empty() {
+        match one(rest) {
+            Some(after) => rest = after,
+            None => return false,
+        }
+    }
+    !sequence.is_empty()
+}
+
+/// What follows one allowed sequence at the beginning of `text`.
+fn one(text: &str) -> Option<&str> {
+    if let Some(after) = text.strip_prefix('\u{7}') {
+        return Some(after);
+    }
+    let (number, payload) = text.strip_prefix("\u{1b}]")?.split_once(';')?;
+    if !ALLOWED.contains(&number) {
+        return None;
+    }
+    let end = payload.find(char::is_control)?;
+    let (_, terminator) = payload.split_at(end);
+    terminator.strip_prefix('\u{7}').or_else(|| terminator.strip_prefix("\u{1b}\\"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_allowed;
+
+    #[test]
+    fn b82_clipboard_and_trailing_newline_are_refused() {
+        assert!(!is_allowed("\u{1b}]52;c;aGk=\u{7}"));
+        assert!(!is_allowed("\u{7}\n"));
+        assert!(is_allowed("\u{1b}]0;t\u{7}"));
+        assert!(is_allowed("\u{7}\u{1b}]777;notify;a;b\u{1b}\\"));
+        assert!(!is_allowed(""));
+    }
+}

@@ -1,0 +1,265 @@
+//! The one reduced answer to an event. Null and empty fields are present, so that clients need no defaults.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::Diagnostic;
+use crate::event::EventName;
+use crate::json::{RawJson, ReadError, Reading, Value, read};
+
+/// What handlers say about a tool call, weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Behavior {
+    /// No handler has an opinion: the agent decides as it would have.
+    None,
+    /// Go on without asking.
+    Allow,
+    /// Ask the person.
+    Ask,
+    /// Do not do it.
+    Deny,
+}
+
+/// The permission part of a decision.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Permission {
+    /// Deny > ask > allow > none; among equals the first handler in configuration order wins.
+    pub behavior: Behavior,
+    /// That handler's reason.
+    #[serde(default)]
+    pub reason: Option<String>,
+    /// Whether the agent should also stop what it is doing.
+    #[serde(default)]
+    pub interrupt: bool,
+}
+
+impl Permission {
+    /// No opinion.
+    #[must_use]
+    pub fn none() -> Permission {
+        Permission { behavior: Behavior::None, reason: None, interrupt: false }
+    }
+}
+
+/// The part of a decision that depends on the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+#[allow(missing_docs, reason = "fields as in PROTOCOL, Events")]
+pub enum Body {
+    /// SessionStart, SubagentStart, SubagentStop.
+    Context { context: Vec<String> },
+    /// UserPromptSubmit.
+    Prompt { context: Vec<String>, suppress_original_prompt: bool },
+    /// PermissionRequest.
+    Permission { permission: Permission },
+    /// PreToolUse.
+    PreTool { permission: Permission, context: Vec<String> },
+    /// PostToolUse, PostToolUseFailure.
+    PostTool { feedback: Vec<String>, context: Vec<String> },
+    /// Stop.
+    Stop { continue_loop: bool, feedback: Vec<String> },
+    /// SessionEnd, Notification, PreCompact, and events hooksd does not know.
+    Plain {},
+}
+
+impl Body {
+    /// The body of an event on which no handler has said anything.
+    #[must_use]
+    pub fn neutral(event: EventName) -> Body {
+        match event {
+            EventName::SessionStart | EventName::SubagentStart | EventName::SubagentStop => {
+                Body::Context { context: Vec::new() }
+            }
+            EventName::UserPromptSubmit => Body::Prompt { context: Vec::new(), suppress_original_prompt: false },
+            EventName::PermissionRequest => Body::Permission { permission: Permission::none() },
+            EventName::PreToolUse => Body::PreTool { permission: Permission::none(), context: Vec::new() },
+            EventName::PostToolUse | EventName::PostToolUseFailure => {
+                Body::PostTool { feedback: Vec::new(), context: Vec::new() }
+            }
+            EventName::Stop => Body::Stop { continue_loop: false, feedback: Vec::new() },
+            EventName::SessionEnd | EventName::Notification | EventName::PreCompact => Body::Plain {},
+        }
+    }
+}
+
+/// The decision on an event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Decision {
+    /// The event's name.
+    pub event: String,
+    /// False: the agent should stop.
+    pub continue_processing: bool,
+    /// Why it should stop.
+    pub stop_reason: Option<String>,
+    /// To be shown to the person, in configuration order.
+    pub user_notices: Vec<String>,
+    /// Checked escape sequences for the person's terminal.
+    pub terminal_sequences: Vec<String>,
+    /// What did not count, and why.
+    pub diagnostics: Vec<Diagnostic>,
+    /// What depends on the event.
+    #[serde(flatten)]
+    pub body: Body,
+    /// Output fields that the session accepts (D10), by their name in `accepts`; absent when no handler set them.
+    #[serde(flatten)]
+    pub accepted: BTreeMap<String, RawJson>,
+}
+
+impl Decision {
+    /// The decision when no handler has said anything.
+    #[must_use]
+    pub fn neutral(event: EventName) -> Decision {
+        Decision {
+            event: event.as_str().to_owned(),
+            continue_processing: true,
+            stop_reason: None,
+            user_notices: Vec::new(),
+            terminal_sequences: Vec::new(),
+            diagnostics: Vec::new(),
+            body: Body::neutral(event),
+            accepted: BTreeMap::new(),
+        }
+    }
+
+    /// The permission part, on the events that have one.
+    #[must_use]
+    pub fn permission(&self) -> Option<&Permission> {
+        match &self.body {
+            Body::Permission { permission } | Body::PreTool { permission, .. } => Some(permission),
+            _ => None,
+        }
+    }
+
+    /// Reads a decision as a client gets it. Strict: an answer that does not fit is no answer.
+    ///
+    /// # Errors
+    /// The path and reason of the first field that does not fit.
+    pub fn read(value: &Value<'_>) -> Result<Decision, ReadError> {
+        #[derive(Deserialize)]
+        struct Tag {
+            event: EventName,
+        }
+        let event = read::<Tag>(value, Reading::Strict)?.event;
+        let wire: Wire = read(value, Reading::Strict)?;
+        wire.into_decision(event)
+    }
+}
+
+/// All fields a decision can have, for reading.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wire {
+    event: String,
+    #[serde(default = "yes")]
+    continue_processing: bool,
+    #[serde(default)]
+    stop_reason: Option<String>,
+    #[serde(default)]
+    user_notices: Vec<String>,
+    #[serde(default)]
+    terminal_sequences: Vec<String>,
+    #[serde(default)]
+    diagnostics: Vec<Diagnostic>,
+    #[serde(default, deserialize_with = "present")]
+    context: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "present")]
+    feedback: Option<Vec<String>>,
+    #[serde(default, deserialize_with = "present")]
+    permission: Option<Permission>,
+    #[serde(default, deserialize_with = "present")]
+    suppress_original_prompt: Option<bool>,
+    #[serde(default, deserialize_with = "present")]
+    continue_loop: Option<bool>,
+    #[serde(default)]
+    updated_input: Option<RawJson>,
+    #[serde(default)]
+    updated_permissions: Option<RawJson>,
+    #[serde(default)]
+    updated_tool_output: Option<RawJson>,
+    #[serde(default)]
+    updated_mcp_tool_output: Option<RawJson>,
+    #[serde(default)]
+    session_title: Option<RawJson>,
+    #[serde(default)]
+    initial_user_message: Option<RawJson>,
+    #[serde(default)]
+    watch_paths: Option<RawJson>,
+    #[serde(default)]
+    reload_skills: Option<RawJson>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A field that may be absent but not null.
+fn present<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
+
+impl Wire {
+    fn into_decision(mut self, event: EventName) -> Result<Decision, ReadError> {
+        let required = |field: &str| ReadError {
+            path: field.to_owned(),
+            message: format!("a decision on {event} has this field"),
+        };
+        let body = match Body::neutral(event) {
+            Body::Context { .. } => Body::Context { context: self.context.take().unwrap_or_default() },
+            Body::Prompt { .. } => Body::Prompt {
+                context: self.context.take().unwrap_or_default(),
+                suppress_original_prompt: self.suppress_original_prompt.take().unwrap_or_default(),
+            },
+            Body::Permission { .. } => {
+                Body::Permission { permission: self.permission.take().ok_or_else(|| required("permission"))? }
+            }
+            Body::PreTool { .. } => Body::PreTool {
+                permission: self.permission.take().ok_or_else(|| required("permission"))?,
+                context: self.context.take().unwrap_or_default(),
+            },
+            Body::PostTool { .. } => Body::PostTool {
+                feedback: self.feedback.take().unwrap_or_default(),
+                context: self.context.take().unwrap_or_default(),
+            },
+            Body::Stop { .. } => Body::Stop {
+                continue_loop: self.continue_loop.take().ok_or_else(|| required("continue_loop"))?,
+                feedback: self.feedback.take().unwrap_or_default(),
+            },
+            Body::Plain {} => Body::Plain {},
+        };
+        let left_over = [
+            ("context", self.context.is_some()),
+            ("feedback", self.feedback.is_some()),
+            ("permission", self.permission.is_some()),
+            ("suppress_original_prompt", self.suppress_original_prompt.is_some()),
+            ("continue_loop", self.continue_loop.is_some()),
+        ];
+        if let Some((field, _)) = left_over.into_iter().find(|(_, present)| *present) {
+            let message = format!("a decision on {event} has no such field");
+            return Err(ReadError { path: field.to_owned(), message });
+        }
+        let accepted = [
+            ("updated_input", self.updated_input),
+            ("updated_permissions", self.updated_permissions),
+            ("updated_tool_output", self.updated_tool_output),
+            ("updated_mcp_tool_output", self.updated_mcp_tool_output),
+            ("session_title", self.session_title),
+            ("initial_user_message", self.initial_user_message),
+            ("watch_paths", self.watch_paths),
+            ("reload_skills", self.reload_skills),
+        ];
+        Ok(Decision {
+            event: self.event,
+            continue_processing: self.continue_processing,
+            stop_reason: self.stop_reason,
+            user_notices: self.user_notices,
+            terminal_sequences: self.terminal_sequences,
+            diagnostics: self.diagnostics,
+            body,
+            accepted: accepted.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect(),
+        })
+    }
+}

@@ -1,0 +1,343 @@
+//! The scanner: text to a tape of spans. Iterative, so that depth costs one bit a level.
+
+use std::fmt;
+
+/// Containers nested deeper than this below the parsed value keep only their span; their members are scanned
+/// again when asked for. Levels. Three is where requests and documents hold what passes through untouched.
+pub const RECORD_DEPTH: u32 = 3;
+
+/// The most values one tape records, so that a hostile line costs at most about 16 MB. Values.
+pub const MAX_RECORDED: usize = 1_000_000;
+
+/// Which JSON is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// RFC 8259 and nothing else: requests, made by code.
+    Strict,
+    /// As Python's `json` reads: also `NaN`, `Infinity`, `-Infinity`. Documents and handler output.
+    Python,
+}
+
+/// Where and why text is not JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseError {
+    /// Byte offset in the text.
+    pub offset: usize,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+    /// What was expected there.
+    pub message: &'static str,
+}
+
+impl fmt::Display for ParseError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} column {}: {}", self.line, self.column, self.message)
+    }
+}
+
+impl std::error::Error for ParseError {}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NodeKind {
+    Null,
+    Bool(bool),
+    Number,
+    /// `NaN`, `Infinity` or `-Infinity`.
+    Constant,
+    String,
+    Array,
+    Object,
+}
+
+/// One value: its kind, its span, and the index after its subtree.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Node {
+    pub(super) kind: NodeKind,
+    pub(super) start: u32,
+    pub(super) end: u32,
+    pub(super) next: u32,
+}
+
+/// Scans one value with white space around it, nothing else.
+pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Node>, ParseError> {
+    if u32::try_from(text.len()).is_err() {
+        return Err(error_at(text, 0, "text is longer than 4 GiB"));
+    }
+    let mut scanner =
+        Scanner { text: text.as_bytes(), at: 0, dialect, nodes: Vec::new(), open: Vec::new(), levels: Levels::default() };
+    scanner.document().map_err(|(at, message)| error_at(text, at, message))?;
+    Ok(scanner.nodes)
+}
+
+fn error_at(text: &str, offset: usize, message: &'static str) -> ParseError {
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+    ParseError {
+        offset,
+        line: before.matches('\n').count() + 1,
+        column: before.get(line_start..).map_or(0, |line| line.chars().count()) + 1,
+        message,
+    }
+}
+
+type Failure = (usize, &'static str);
+
+/// Which of the open levels are objects: one bit a level.
+#[derive(Default)]
+struct Levels {
+    bits: Vec<u64>,
+    depth: usize,
+}
+
+impl Levels {
+    fn push(&mut self, object: bool) {
+        let (word, bit) = (self.depth / 64, self.depth % 64);
+        if word == self.bits.len() {
+            self.bits.push(0);
+        }
+        if let Some(bits) = self.bits.get_mut(word) {
+            *bits = (*bits & !(1 << bit)) | (u64::from(object) << bit);
+        }
+        self.depth += 1;
+    }
+
+    fn pop(&mut self) {
+        self.depth = self.depth.saturating_sub(1);
+    }
+
+    fn in_object(&self) -> bool {
+        let Some(top) = self.depth.checked_sub(1) else { return false };
+        self.bits.get(top / 64).is_some_and(|bits| bits >> (top % 64) & 1 == 1)
+    }
+}
+
+struct Scanner<'a> {
+    text: &'a [u8],
+    at: usize,
+    dialect: Dialect,
+    nodes: Vec<Node>,
+    /// Node indices of the open containers that are recorded.
+    open: Vec<usize>,
+    levels: Levels,
+}
+
+impl Scanner<'_> {
+    fn document(&mut self) -> Result<(), Failure> {
+        self.skip_space();
+        self.value()?;
+        while self.levels.depth > 0 {
+            self.skip_space();
+            self.member()?;
+        }
+        self.skip_space();
+        if self.at < self.text.len() { Err((self.at, "text after the end of the JSON value")) } else { Ok(()) }
+    }
+
+    /// After a value inside a container: a comma and the next member, or the end of the container.
+    fn member(&mut self) -> Result<(), Failure> {
+        let object = self.levels.in_object();
+        match (self.peek(), object) {
+            (Some(b','), _) => {
+                self.at += 1;
+                self.skip_space();
+                if object { self.key()? }
+                self.value()
+            }
+            (Some(b'}'), true) | (Some(b']'), false) => {
+                self.at += 1;
+                self.close();
+                Ok(())
+            }
+            (Some(_), true) => Err((self.at, "expected ',' or '}'")),
+            (Some(_), false) => Err((self.at, "expected ',' or ']'")),
+            (None, _) => Err((self.at, "the text ends inside an object or array")),
+        }
+    }
+
+    fn key(&mut self) -> Result<(), Failure> {
+        if self.peek() != Some(b'"') {
+            return Err((self.at, "expected a key in double quotes"));
+        }
+        self.string()?;
+        self.skip_space();
+        if self.peek() != Some(b':') {
+            return Err((self.at, "expected ':' after the key"));
+        }
+        self.at += 1;
+        self.skip_space();
+        Ok(())
+    }
+
+    /// One value. Containers are opened, down to the first scalar or empty container; document() goes on from there.
+    fn value(&mut self) -> Result<(), Failure> {
+        loop {
+            let (kind, end) = match self.peek() {
+                Some(b'{') => (NodeKind::Object, b'}'),
+                Some(b'[') => (NodeKind::Array, b']'),
+                _ => return self.scalar(),
+            };
+            let index = self.nodes.len();
+            if self.record(kind, self.at)? {
+                self.open.push(index);
+            }
+            self.at += 1;
+            self.levels.push(kind == NodeKind::Object);
+            self.skip_space();
+            if self.peek() == Some(end) {
+                self.at += 1;
+                self.close();
+                return Ok(());
+            }
+            if kind == NodeKind::Object {
+                self.key()?;
+            }
+        }
+    }
+
+    fn scalar(&mut self) -> Result<(), Failure> {
+        match self.peek() {
+            Some(b'"') => self.string(),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.word("true", NodeKind::Bool(true)),
+            Some(b'f') => self.word("false", NodeKind::Bool(false)),
+            Some(b'n') => self.word("null", NodeKind::Null),
+            Some(b'N') if self.dialect == Dialect::Python => self.word("NaN", NodeKind::Constant),
+            Some(b'I') if self.dialect == Dialect::Python => self.word("Infinity", NodeKind::Constant),
+            Some(_) => Err((self.at, "expected a JSON value")),
+            None => Err((self.at, "the text ends where a JSON value should be")),
+        }
+    }
+
+    fn close(&mut self) {
+        self.levels.pop();
+        if self.open.len() > self.levels.depth {
+            let next = self.nodes.len() as u32;
+            let end = self.at as u32;
+            if let Some(node) = self.open.pop().and_then(|index| self.nodes.get_mut(index)) {
+                node.end = end;
+                node.next = next;
+            }
+        }
+    }
+
+    fn string(&mut self) -> Result<(), Failure> {
+        let start = self.at;
+        self.at += 1;
+        loop {
+            match self.peek() {
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    self.at += 1;
+                    match self.peek() {
+                        Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
+                        Some(b'u') => {
+                            let digits = self.text.get(self.at + 1..self.at + 5).unwrap_or_default();
+                            if digits.len() < 4 || !digits.iter().all(u8::is_ascii_hexdigit) {
+                                return Err((self.at, "expected four hexadecimal digits after \\u"));
+                            }
+                            self.at += 5;
+                        }
+                        _ => return Err((self.at, "not an escape that JSON knows")),
+                    }
+                }
+                Some(0..0x20) => return Err((self.at, "a raw control character inside a string")),
+                Some(_) => self.at += 1,
+                None => return Err((start, "the string has no end")),
+            }
+        }
+        self.at += 1;
+        self.leaf(NodeKind::String, start)
+    }
+
+    fn number(&mut self) -> Result<(), Failure> {
+        let start = self.at;
+        if self.peek() == Some(b'-') {
+            self.at += 1;
+            if self.peek() == Some(b'I') && self.dialect == Dialect::Python {
+                self.expect_word("Infinity")?;
+                return self.leaf(NodeKind::Constant, start);
+            }
+        }
+        match self.peek() {
+            Some(b'0') => self.at += 1,
+            Some(b'1'..=b'9') => self.digits(),
+            _ => return Err((self.at, "expected a digit")),
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.need_digits()?;
+        }
+        if matches!(self.peek(), Some(b'e' | b'E')) {
+            self.at += 1;
+            if matches!(self.peek(), Some(b'+' | b'-')) {
+                self.at += 1;
+            }
+            self.need_digits()?;
+        }
+        self.leaf(NodeKind::Number, start)
+    }
+
+    fn need_digits(&mut self) -> Result<(), Failure> {
+        if !matches!(self.peek(), Some(b'0'..=b'9')) {
+            return Err((self.at, "expected a digit"));
+        }
+        self.digits();
+        Ok(())
+    }
+
+    fn digits(&mut self) {
+        while matches!(self.peek(), Some(b'0'..=b'9')) {
+            self.at += 1;
+        }
+    }
+
+    fn word(&mut self, word: &'static str, kind: NodeKind) -> Result<(), Failure> {
+        let start = self.at;
+        self.expect_word(word)?;
+        self.leaf(kind, start)
+    }
+
+    fn expect_word(&mut self, word: &'static str) -> Result<(), Failure> {
+        let end = self.at + word.len();
+        if self.text.get(self.at..end) != Some(word.as_bytes()) {
+            return Err((self.at, "expected a JSON value"));
+        }
+        self.at = end;
+        Ok(())
+    }
+
+    fn leaf(&mut self, kind: NodeKind, start: usize) -> Result<(), Failure> {
+        if self.record(kind, start)? {
+            let (end, next) = (self.at as u32, self.nodes.len() as u32);
+            if let Some(node) = self.nodes.last_mut() {
+                node.end = end;
+                node.next = next;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds a node when the level is shallow enough to be recorded.
+    fn record(&mut self, kind: NodeKind, start: usize) -> Result<bool, Failure> {
+        if self.levels.depth > RECORD_DEPTH as usize {
+            return Ok(false);
+        }
+        if self.nodes.len() >= MAX_RECORDED {
+            return Err((start, "more than 1,000,000 values: split the text"));
+        }
+        self.nodes.push(Node { kind, start: start as u32, end: 0, next: 0 });
+        Ok(true)
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            self.at += 1;
+        }
+    }
+}

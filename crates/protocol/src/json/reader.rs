@@ -1,0 +1,226 @@
+//! A value into a type, by serde: one reader for requests, documents and handler output.
+//!
+//! Guarantees on top of serde's derive: duplicate keys take the last, [`RawJson`](super::RawJson) and
+//! [`Text`](super::Text) keep their spelling, integers have any size, and an error names the path of the field.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::value::StrDeserializer;
+use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
+
+use super::lenient::{lenient_bool, lenient_float, lenient_integer};
+use super::number::{INTEGER_TOKEN, Integer};
+use super::raw::{RAW_TOKEN, TEXT_TOKEN};
+use super::value::{Kind, Value};
+
+/// How scalars are read (D23).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reading {
+    /// Numbers are numbers, booleans booleans: requests, made by code.
+    Strict,
+    /// As recorded from the reference: documents and handler output, made by people.
+    Lenient,
+}
+
+/// Why a value does not fit its type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ReadError {
+    /// Path of the field, like `invocation.event.call.id`; empty for the value itself.
+    pub path: String,
+    /// What was expected, in one sentence.
+    pub message: String,
+}
+
+impl ReadError {
+    /// The same error one level further out.
+    #[must_use]
+    pub fn within(mut self, parent: &str) -> ReadError {
+        self.path = match self.path.as_str() {
+            "" => parent.to_owned(),
+            path if path.starts_with('[') => format!("{parent}{path}"),
+            path => format!("{parent}.{path}"),
+        };
+        self
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() { f.write_str(&self.message) } else { write!(f, "{}: {}", self.path, self.message) }
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+/// Reads `value` as a `T`.
+///
+/// # Errors
+/// The path and reason of the first field that does not fit. A missing or unknown field is reported at its own path.
+pub fn read<T: DeserializeOwned>(value: &Value<'_>, reading: Reading) -> Result<T, ReadError> {
+    serde_path_to_error::deserialize(Reader { value: value.clone(), reading }).map_err(|error| {
+        let path = error.path().to_string();
+        let inner = error.into_inner();
+        let parent = if path == "." { String::new() } else { path };
+        let error = ReadError { path: inner.field.unwrap_or_default(), message: inner.message };
+        if parent.is_empty() || error.path == parent || parent.ends_with(&format!(".{}", error.path)) {
+            ReadError { path: if parent.is_empty() { error.path } else { parent }, ..error }
+        } else {
+            error.within(&parent)
+        }
+    })
+}
+
+/// The serde error: a sentence, and the field it adds to the path.
+#[derive(Debug)]
+struct Failure {
+    field: Option<String>,
+    message: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for Failure {}
+
+impl de::Error for Failure {
+    fn custom<T: fmt::Display>(message: T) -> Failure {
+        Failure { field: None, message: message.to_string() }
+    }
+
+    fn missing_field(field: &'static str) -> Failure {
+        Failure { field: Some(field.to_owned()), message: "this field is required".to_owned() }
+    }
+
+    fn unknown_field(field: &str, expected: &'static [&'static str]) -> Failure {
+        let message = format!("unknown field; known here: {}", expected.join(", "));
+        Failure { field: Some(field.to_owned()), message }
+    }
+}
+
+struct Reader<'a> {
+    value: Value<'a>,
+    reading: Reading,
+}
+
+impl<'a> Reader<'a> {
+    fn lenient(&self) -> bool {
+        self.reading == Reading::Lenient
+    }
+
+    fn wrong(&self, expected: &dyn de::Expected) -> Failure {
+        let message = format!("expected {expected}, got {}", self.value.kind().noun());
+        Failure { field: None, message }
+    }
+
+    fn visit_text<'de, V: Visitor<'de>>(text: Cow<'a, str>, visitor: V) -> Result<V::Value, Failure> {
+        match text {
+            Cow::Borrowed(text) => visitor.visit_str(text),
+            Cow::Owned(text) => visitor.visit_string(text),
+        }
+    }
+}
+
+impl<'de> Deserializer<'de> for Reader<'_> {
+    type Error = Failure;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        match self.value.kind() {
+            Kind::Null => visitor.visit_unit(),
+            Kind::Bool(value) => visitor.visit_bool(value),
+            Kind::Number(text) => {
+                if let Ok(value) = text.parse::<u64>() {
+                    visitor.visit_u64(value)
+                } else if let Ok(value) = text.parse::<i64>() {
+                    visitor.visit_i64(value)
+                } else {
+                    visitor.visit_f64(text.parse().unwrap_or(f64::INFINITY))
+                }
+            }
+            Kind::Constant(_) => visitor.visit_f64(lenient_float(&self.value).unwrap_or(f64::NAN)),
+            Kind::String(text) => Self::visit_text(text, visitor),
+            Kind::Array => {
+                let reading = self.reading;
+                let items = self.value.items().into_iter().map(|value| Reader { value, reading });
+                visitor.visit_seq(de::value::SeqDeserializer::new(items))
+            }
+            Kind::Object => {
+                let reading = self.reading;
+                let entries = self.value.entries().into_iter();
+                visitor.visit_map(de::value::MapDeserializer::new(
+                    entries.map(|(key, value)| (Key(key), Reader { value, reading })),
+                ))
+            }
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        match (self.value.kind(), lenient_bool(&self.value)) {
+            (Kind::Bool(value), _) => visitor.visit_bool(value),
+            (_, Some(value)) if self.lenient() => visitor.visit_bool(value),
+            _ => Err(self.wrong(&visitor)),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        if self.value.is_null() { visitor.visit_none() } else { visitor.visit_some(self) }
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(self, name: &'static str, visitor: V) -> Result<V::Value, Failure> {
+        match (name, self.value.kind()) {
+            (RAW_TOKEN, _) | (TEXT_TOKEN, Kind::String(_)) => visitor.visit_str(self.value.raw()),
+            (TEXT_TOKEN, _) => Err(self.wrong(&visitor)),
+            (INTEGER_TOKEN, Kind::Number(text)) if Integer::parse(text).is_some() => visitor.visit_str(text),
+            (INTEGER_TOKEN, _) => match lenient_integer(&self.value).filter(|_| self.lenient()) {
+                Some(integer) => visitor.visit_str(integer.as_str()),
+                None => Err(self.wrong(&visitor)),
+            },
+            _ => visitor.visit_newtype_struct(self),
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        match self.value.kind() {
+            Kind::String(text) => {
+                let name: StrDeserializer<'_, Failure> = text.as_ref().into_deserializer();
+                visitor.visit_enum(name)
+            }
+            _ => Err(self.wrong(&visitor)),
+        }
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
+        visitor.visit_unit()
+    }
+
+    serde::forward_to_deserialize_any! {
+        i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
+        seq tuple tuple_struct map struct identifier
+    }
+}
+
+impl<'de> IntoDeserializer<'de, Failure> for Reader<'_> {
+    type Deserializer = Self;
+
+    fn into_deserializer(self) -> Self {
+        self
+    }
+}
+
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de, 'a> IntoDeserializer<'de, Failure> for Key<'a> {
+    type Deserializer = de::value::CowStrDeserializer<'a, Failure>;
+
+    fn into_deserializer(self) -> Self::Deserializer {
+        self.0.into_deserializer()
+    }
+}

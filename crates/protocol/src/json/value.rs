@@ -1,0 +1,254 @@
+//! A parsed value: a place in a text. Cheap to copy around, opens its members on demand.
+
+use std::borrow::Cow;
+use std::rc::Rc;
+
+use super::parse::{Dialect, Node, NodeKind, ParseError, scan};
+
+/// One JSON value inside a text that was checked when it was parsed.
+#[derive(Clone)]
+pub struct Value<'a> {
+    text: &'a str,
+    dialect: Dialect,
+    nodes: Rc<[Node]>,
+    index: usize,
+}
+
+/// What kind of value, with the scalar where there is one.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind<'a> {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A number, as spelled.
+    Number(&'a str),
+    /// `NaN`, `Infinity`, `-Infinity`, as spelled. Only from [`Dialect::Python`].
+    Constant(&'a str),
+    /// A string, decoded; lone surrogates are U+FFFD (D4).
+    String(Cow<'a, str>),
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+}
+
+impl Kind<'_> {
+    /// The word people use for it: `null`, `a boolean`, `a number`, ...
+    #[must_use]
+    pub fn noun(&self) -> &'static str {
+        match self {
+            Kind::Null => "null",
+            Kind::Bool(_) => "a boolean",
+            Kind::Number(_) | Kind::Constant(_) => "a number",
+            Kind::String(_) => "a string",
+            Kind::Array => "an array",
+            Kind::Object => "an object",
+        }
+    }
+}
+
+impl<'a> Value<'a> {
+    /// Parses `text` as one JSON value.
+    ///
+    /// # Errors
+    /// Where the text stops being JSON of this dialect.
+    pub fn parse(text: &'a str, dialect: Dialect) -> Result<Value<'a>, ParseError> {
+        Ok(Value { text, dialect, nodes: scan(text, dialect)?.into(), index: 0 })
+    }
+
+    fn node(&self) -> Node {
+        let nowhere = Node { kind: NodeKind::Null, start: 0, end: 0, next: 0 };
+        self.nodes.get(self.index).copied().unwrap_or(nowhere)
+    }
+
+    /// The value's own text, without white space around it.
+    #[must_use]
+    pub fn raw(&self) -> &'a str {
+        let node = self.node();
+        self.text.get(node.start as usize..node.end as usize).unwrap_or("null")
+    }
+
+    /// The kind, with the scalar.
+    #[must_use]
+    pub fn kind(&self) -> Kind<'a> {
+        match self.node().kind {
+            NodeKind::Null => Kind::Null,
+            NodeKind::Bool(value) => Kind::Bool(value),
+            NodeKind::Number => Kind::Number(self.raw()),
+            NodeKind::Constant => Kind::Constant(self.raw()),
+            NodeKind::String => Kind::String(decode(self.raw()).0),
+            NodeKind::Array => Kind::Array,
+            NodeKind::Object => Kind::Object,
+        }
+    }
+
+    /// Whether this is `null`.
+    #[must_use]
+    pub fn is_null(&self) -> bool {
+        self.node().kind == NodeKind::Null
+    }
+
+    /// Whether this is an object.
+    #[must_use]
+    pub fn is_object(&self) -> bool {
+        self.node().kind == NodeKind::Object
+    }
+
+    /// The decoded string, if this is one.
+    #[must_use]
+    pub fn as_str(&self) -> Option<Cow<'a, str>> {
+        match self.kind() {
+            Kind::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether this is a string with a surrogate that has no partner, which no Rust string or file can hold.
+    #[must_use]
+    pub fn has_lone_surrogate(&self) -> bool {
+        self.node().kind == NodeKind::String && decode(self.raw()).1
+    }
+
+    /// The members of an object in order of first appearance, each key once with its last value. Empty otherwise.
+    #[must_use]
+    pub fn entries(&self) -> Vec<(Cow<'a, str>, Value<'a>)> {
+        let mut entries: Vec<(Cow<'a, str>, Value<'a>)> = Vec::new();
+        if self.node().kind != NodeKind::Object {
+            return entries;
+        }
+        let mut seen = std::collections::HashMap::new();
+        let mut members = self.members().into_iter();
+        while let (Some(key), Some(value)) = (members.next(), members.next()) {
+            let key = key.as_str().unwrap_or_default();
+            match seen.get(&key).and_then(|at: &usize| entries.get_mut(*at)) {
+                Some(entry) => entry.1 = value,
+                None => {
+                    seen.insert(key.clone(), entries.len());
+                    entries.push((key, value));
+                }
+            }
+        }
+        entries
+    }
+
+    /// The elements of an array. Empty otherwise.
+    #[must_use]
+    pub fn items(&self) -> Vec<Value<'a>> {
+        if self.node().kind == NodeKind::Array { self.members() } else { Vec::new() }
+    }
+
+    /// The value of the last member with this key, if this is an object that has one.
+    #[must_use]
+    pub fn get(&self, key: &str) -> Option<Value<'a>> {
+        if self.node().kind != NodeKind::Object {
+            return None;
+        }
+        let mut found = None;
+        let mut members = self.members().into_iter();
+        while let (Some(name), Some(value)) = (members.next(), members.next()) {
+            if name.as_str().is_some_and(|name| name == key) {
+                found = Some(value);
+            }
+        }
+        found
+    }
+
+    /// How deep containers are nested: 0 for a scalar, 1 for `[]`.
+    #[must_use]
+    pub fn depth(&self) -> usize {
+        let (mut depth, mut deepest, mut in_string, mut escaped) = (0usize, 0, false, false);
+        for byte in self.raw().bytes() {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' if in_string => escaped = true,
+                b'"' => in_string = !in_string,
+                b'{' | b'[' if !in_string => {
+                    depth += 1;
+                    deepest = deepest.max(depth);
+                }
+                b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        deepest
+    }
+
+    /// Direct children; keys and values alternate in an object.
+    fn members(&self) -> Vec<Value<'a>> {
+        let node = self.node();
+        let first = self.index + 1;
+        if (node.next as usize) > first {
+            return children(self.text, self.dialect, &self.nodes, first, node.next as usize);
+        }
+        // Either empty, or too deep to have been recorded: scan it by itself.
+        let raw = self.raw();
+        match scan(raw, self.dialect) {
+            Ok(nodes) => {
+                let nodes: Rc<[Node]> = nodes.into();
+                let end = nodes.len();
+                children(raw, self.dialect, &nodes, 1, end)
+            }
+            Err(_) => Vec::new(),
+        }
+    }
+}
+
+fn children<'a>(text: &'a str, dialect: Dialect, nodes: &Rc<[Node]>, first: usize, end: usize) -> Vec<Value<'a>> {
+    let mut values = Vec::new();
+    let mut index = first;
+    while index < end {
+        values.push(Value { text, dialect, nodes: nodes.clone(), index });
+        index = nodes.get(index).map_or(end, |node| (node.next as usize).max(index + 1));
+    }
+    values
+}
+
+/// Decodes a JSON string token, quotes included. The flag says that a lone surrogate became U+FFFD.
+pub(super) fn decode(token: &str) -> (Cow<'_, str>, bool) {
+    let inner = token.get(1..token.len().saturating_sub(1)).unwrap_or_default();
+    if !inner.contains('\\') {
+        return (Cow::Borrowed(inner), false);
+    }
+    let mut out = String::with_capacity(inner.len());
+    let mut lone = false;
+    let mut rest = inner;
+    while let Some(at) = rest.find('\\') {
+        out.push_str(rest.get(..at).unwrap_or_default());
+        rest = rest.get(at + 1..).unwrap_or_default();
+        let escape = rest.chars().next().unwrap_or('\\');
+        rest = rest.get(escape.len_utf8()..).unwrap_or_default();
+        match escape {
+            'u' => {
+                let unit = hex_unit(rest);
+                rest = rest.get(4..).unwrap_or_default();
+                let low = rest.strip_prefix("\\u").map(hex_unit).filter(|low| (0xDC00..0xE000).contains(low));
+                let (code, used) = match (unit, low) {
+                    (0xD800..0xDC00, Some(low)) => (0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00), 6),
+                    _ => (unit, 0),
+                };
+                rest = rest.get(used..).unwrap_or_default();
+                lone |= char::from_u32(code).is_none();
+                out.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            'b' => out.push('\u{8}'),
+            'f' => out.push('\u{c}'),
+            'n' => out.push('\n'),
+            'r' => out.push('\r'),
+            't' => out.push('\t'),
+            other => out.push(other),
+        }
+    }
+    out.push_str(rest);
+    (Cow::Owned(out), lone)
+}
+
+fn hex_unit(digits: &str) -> u32 {
+    digits.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0xFFFD)
+}
+
+impl std::fmt::Debug for Value<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.raw())
+    }
+}

@@ -1,0 +1,356 @@
+//! What a handler prints on stdout when it exits 0 (BEHAVIOUR section 8). Read leniently, as recorded: people write
+//! it. Unknown keys are no error here; the reader reports those of the top level.
+
+use schemars::JsonSchema;
+use serde::Deserialize;
+
+use crate::event::EventName;
+use crate::json::{ReadError, Reading, Value, read};
+
+/// The top-level keys of the protocol.
+pub const KEYS: [&str; 8] = [
+    "continue",
+    "stopReason",
+    "suppressOutput",
+    "systemMessage",
+    "terminalSequence",
+    "decision",
+    "reason",
+    "hookSpecificOutput",
+];
+
+/// The deepest nesting read in a value that a handler wants applied (`updatedInput`, ...). Levels. The reference
+/// refuses more than about 255; nothing real comes near.
+pub const MAX_UPDATE_DEPTH: usize = 253;
+
+/// The word that blocks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Block {
+    /// `"block"`
+    Block,
+}
+
+/// A handler's answer, without the part that depends on the event.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Answer {
+    /// False stops the agent.
+    #[serde(rename = "continue", default = "yes")]
+    pub continue_processing: bool,
+    /// Why it stops; only with `continue: false`.
+    #[serde(default)]
+    pub stop_reason: Option<String>,
+    /// Hides `systemMessage`.
+    #[serde(default)]
+    pub suppress_output: bool,
+    /// Something to show the person.
+    #[serde(default)]
+    pub system_message: Option<String>,
+    /// Escape sequences for the person's terminal: OSC 0, 1, 2, 9, 99, 777 and BEL only.
+    #[serde(default)]
+    pub terminal_sequence: Option<String>,
+    /// `"block"`: what it means depends on the event (BEHAVIOUR section 2).
+    #[serde(default)]
+    pub decision: Option<Block>,
+    /// Why it blocks.
+    #[serde(default)]
+    pub reason: Option<String>,
+}
+
+fn yes() -> bool {
+    true
+}
+
+/// A PreToolUse answer's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names are the contract")]
+pub enum PermissionWord {
+    Allow,
+    Deny,
+    Ask,
+    Defer,
+}
+
+/// The part of an answer that depends on the event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "one variant an event; fields as in BEHAVIOUR section 8")]
+pub enum Specific {
+    SessionStart(SessionStart),
+    UserPromptSubmit(UserPromptSubmit),
+    PreToolUse(PreToolUse),
+    PermissionRequest(PermissionDecision),
+    PostToolUse(PostToolUse),
+    PostToolUseFailure(OnlyContext),
+    SubagentStart(OnlyContext),
+    SubagentStop(OnlyContext),
+    Stop(OnlyContext),
+}
+
+/// `hookSpecificOutput` of SessionStart.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
+pub struct SessionStart {
+    #[serde(default)]
+    pub additional_context: Option<String>,
+    #[serde(default)]
+    pub initial_user_message: Option<String>,
+    #[serde(default)]
+    pub session_title: Option<String>,
+    #[serde(default)]
+    pub watch_paths: Option<Vec<String>>,
+    #[serde(default)]
+    pub reload_skills: bool,
+}
+
+/// `hookSpecificOutput` of UserPromptSubmit.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
+pub struct UserPromptSubmit {
+    #[serde(default)]
+    pub additional_context: Option<String>,
+    #[serde(default)]
+    pub session_title: Option<String>,
+    #[serde(default)]
+    pub suppress_original_prompt: bool,
+}
+
+/// `hookSpecificOutput` of PreToolUse.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
+pub struct PreToolUse {
+    #[serde(default)]
+    pub permission_decision: Option<PermissionWord>,
+    #[serde(default)]
+    pub permission_decision_reason: Option<String>,
+    #[serde(default)]
+    pub additional_context: Option<String>,
+    /// The raw object.
+    #[serde(skip)]
+    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
+    pub updated_input: Option<String>,
+}
+
+/// `hookSpecificOutput` of PostToolUse.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
+pub struct PostToolUse {
+    #[serde(default)]
+    pub additional_context: Option<String>,
+    /// The raw value.
+    #[serde(skip)]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub updated_tool_output: Option<String>,
+    /// The raw value.
+    #[serde(skip, rename = "updatedMCPToolOutput")]
+    #[schemars(with = "Option<serde_json::Value>")]
+    pub updated_mcp_tool_output: Option<String>,
+}
+
+/// `hookSpecificOutput` of PostToolUseFailure, SubagentStart, SubagentStop and Stop.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
+pub struct OnlyContext {
+    #[serde(default)]
+    pub additional_context: Option<String>,
+}
+
+/// `hookSpecificOutput.decision` of PermissionRequest.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
+pub enum PermissionDecision {
+    Allow {
+        /// The raw object.
+        updated_input: Option<String>,
+        /// The raw, non-empty array.
+        updated_permissions: Option<String>,
+    },
+    Deny {
+        message: Option<String>,
+        interrupt: bool,
+    },
+}
+
+#[derive(Deserialize)]
+struct SpecificTag {
+    #[serde(rename = "hookEventName")]
+    event: EventName,
+}
+
+/// Reads `hookSpecificOutput`.
+///
+/// # Errors
+/// The path and reason of the first field that does not fit; also for events that have no specific output.
+pub fn read_specific(value: &Value<'_>) -> Result<(EventName, Specific), ReadError> {
+    let event = read::<SpecificTag>(value, Reading::Lenient)?.event;
+    let specific = match event {
+        EventName::SessionStart => Specific::SessionStart(read(value, Reading::Lenient)?),
+        EventName::UserPromptSubmit => Specific::UserPromptSubmit(read(value, Reading::Lenient)?),
+        EventName::PreToolUse => Specific::PreToolUse(PreToolUse {
+            updated_input: update(value, "updatedInput", Some("{"))?,
+            ..read(value, Reading::Lenient)?
+        }),
+        EventName::PermissionRequest => Specific::PermissionRequest(permission(value)?),
+        EventName::PostToolUse => Specific::PostToolUse(PostToolUse {
+            updated_tool_output: update(value, "updatedToolOutput", None)?,
+            updated_mcp_tool_output: update(value, "updatedMCPToolOutput", None)?,
+            ..read(value, Reading::Lenient)?
+        }),
+        EventName::PostToolUseFailure => Specific::PostToolUseFailure(read(value, Reading::Lenient)?),
+        EventName::SubagentStart => Specific::SubagentStart(read(value, Reading::Lenient)?),
+        EventName::SubagentStop => Specific::SubagentStop(read(value, Reading::Lenient)?),
+        EventName::Stop => Specific::Stop(read(value, Reading::Lenient)?),
+        EventName::SessionEnd | EventName::Notification | EventName::PreCompact => {
+            let message = format!("{event} has no hookSpecificOutput; use the top-level fields");
+            return Err(ReadError { path: "hookEventName".to_owned(), message });
+        }
+    };
+    Ok((event, specific))
+}
+
+/// A value to be applied, as it was spelled: not null, not too deep, and beginning with `opening` if given.
+fn update(parent: &Value<'_>, key: &str, opening: Option<&str>) -> Result<Option<String>, ReadError> {
+    let Some(value) = parent.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
+    let fail = |message: String| ReadError { path: key.to_owned(), message };
+    if opening.is_some_and(|opening| !value.raw().starts_with(opening)) {
+        let wanted = if opening == Some("{") { "an object" } else { "an array" };
+        return Err(fail(format!("expected {wanted}, got {}", value.kind().noun())));
+    }
+    if value.depth() > MAX_UPDATE_DEPTH {
+        return Err(fail(format!("nested deeper than {MAX_UPDATE_DEPTH} levels")));
+    }
+    Ok(Some(value.raw().to_owned()))
+}
+
+fn permission(value: &Value<'_>) -> Result<PermissionDecision, ReadError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum Behavior {
+        Allow,
+        Deny,
+    }
+    #[derive(Deserialize)]
+    struct Tag {
+        behavior: Behavior,
+    }
+    #[derive(Deserialize)]
+    struct Deny {
+        #[serde(default)]
+        message: Option<String>,
+        #[serde(default)]
+        interrupt: bool,
+    }
+    let within = |error: ReadError| error.within("decision");
+    let Some(decision) = value.get("decision") else {
+        let message = "this field is required: {\"behavior\": \"allow\"} or {\"behavior\": \"deny\"}".to_owned();
+        return Err(ReadError { path: "decision".to_owned(), message });
+    };
+    match read::<Tag>(&decision, Reading::Lenient).map_err(within)?.behavior {
+        Behavior::Deny => {
+            let deny = read::<Deny>(&decision, Reading::Lenient).map_err(within)?;
+            Ok(PermissionDecision::Deny { message: deny.message, interrupt: deny.interrupt })
+        }
+        Behavior::Allow => {
+            if let Some(updates) = decision.get("updatedPermissions") {
+                for (index, item) in updates.items().iter().enumerate() {
+                    let at = format!("updatedPermissions[{index}]");
+                    read_permission_update(item).map_err(|error| within(error.within(&at)))?;
+                }
+            }
+            let updated_permissions = update(&decision, "updatedPermissions", Some("[")).map_err(within)?;
+            Ok(PermissionDecision::Allow {
+                updated_input: update(&decision, "updatedInput", Some("{")).map_err(within)?,
+                updated_permissions: updated_permissions.filter(|_| {
+                    decision.get("updatedPermissions").is_some_and(|updates| !updates.items().is_empty())
+                }),
+            })
+        }
+    }
+}
+
+/// One entry of `updatedPermissions`: checked for its shape only, it is passed on as it was spelled.
+fn read_permission_update(value: &Value<'_>) -> Result<(), ReadError> {
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    enum UpdateKind {
+        AddRules,
+        ReplaceRules,
+        RemoveRules,
+        SetMode,
+        AddDirectories,
+        RemoveDirectories,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "lowercase")]
+    enum RuleBehavior {
+        Allow,
+        Deny,
+        Ask,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    enum Destination {
+        Session,
+        LocalSettings,
+        ProjectSettings,
+        UserSettings,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    enum Mode {
+        Default,
+        Manual,
+        Plan,
+        AcceptEdits,
+        Auto,
+        DontAsk,
+        BypassPermissions,
+    }
+    #[derive(Deserialize)]
+    #[serde(rename_all = "camelCase")]
+    #[allow(dead_code, reason = "read for its shape")]
+    struct Rule {
+        tool_name: String,
+        #[serde(default)]
+        rule_content: Option<String>,
+    }
+    #[derive(Deserialize)]
+    struct Tag {
+        #[serde(rename = "type")]
+        kind: UpdateKind,
+    }
+    #[derive(Deserialize)]
+    #[allow(dead_code, reason = "read for its shape")]
+    struct Rules {
+        rules: Vec<Rule>,
+        behavior: RuleBehavior,
+        destination: Destination,
+    }
+    #[derive(Deserialize)]
+    #[allow(dead_code, reason = "read for its shape")]
+    struct SetMode {
+        mode: Mode,
+        destination: Destination,
+    }
+    #[derive(Deserialize)]
+    #[allow(dead_code, reason = "read for its shape")]
+    struct Directories {
+        directories: Vec<String>,
+        destination: Destination,
+    }
+    match read::<Tag>(value, Reading::Lenient)?.kind {
+        UpdateKind::AddRules | UpdateKind::ReplaceRules | UpdateKind::RemoveRules => {
+            read::<Rules>(value, Reading::Lenient).map(drop)
+        }
+        UpdateKind::SetMode => read::<SetMode>(value, Reading::Lenient).map(drop),
+        UpdateKind::AddDirectories | UpdateKind::RemoveDirectories => {
+            read::<Directories>(value, Reading::Lenient).map(drop)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+//! The envelope: JSON-RPC 2.0, one JSON value a line.
+
+use serde::{Deserialize, Serialize};
+
+use crate::json::{Dialect, RawJson, ReadError, Value};
+
+/// The longest line. Bytes, without the line end. A longer one costs one error, not the connection.
+pub const MAX_LINE: usize = 16 * 1024 * 1024;
+
+/// Error codes (PROTOCOL, "Errors").
+#[allow(missing_docs, reason = "the names say it; docs/protocol.md describes each")]
+pub mod error_code {
+    pub const PARSE_ERROR: i64 = -32700;
+    pub const INVALID_REQUEST: i64 = -32600;
+    pub const METHOD_NOT_FOUND: i64 = -32601;
+    pub const INVALID_PARAMS: i64 = -32602;
+    pub const INTERNAL_ERROR: i64 = -32603;
+    pub const LINE_TOO_LONG: i64 = -32001;
+    pub const UNKNOWN_SESSION: i64 = -32002;
+    pub const SNAPSHOT_MISMATCH: i64 = -32003;
+    pub const UNTRUSTED_WORKSPACE: i64 = -32004;
+    pub const OVERLOADED: i64 = -32005;
+    pub const SHUTTING_DOWN: i64 = -32006;
+    /// A deadline that is already past (D22).
+    pub const DEADLINE_PASSED: i64 = -32007;
+    pub const CANCELLED: i64 = -32800;
+}
+
+/// Why a request has no result.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[error("{message} ({code})")]
+pub struct RpcError {
+    /// See [`error_code`].
+    pub code: i64,
+    /// What happened and what to do, for people.
+    pub message: String,
+    /// For programs: `{"field": ...}`, `{"expected": ..., "got": ...}`, ...
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub data: Option<serde_json::Value>,
+}
+
+impl RpcError {
+    /// An error without data.
+    #[must_use]
+    pub fn new(code: i64, message: impl Into<String>) -> RpcError {
+        RpcError { code, message: message.into(), data: None }
+    }
+
+    /// The same with data.
+    #[must_use]
+    pub fn with(self, data: serde_json::Value) -> RpcError {
+        RpcError { data: Some(data), ..self }
+    }
+
+    /// -32602 that names the field.
+    #[must_use]
+    pub fn invalid_params(error: &ReadError) -> RpcError {
+        RpcError::new(error_code::INVALID_PARAMS, format!("invalid params: {error}"))
+            .with(serde_json::json!({ "field": error.path }))
+    }
+}
+
+/// One line from a client.
+#[derive(Debug)]
+pub struct Frame<'a> {
+    /// The id to answer with, as spelled. `None` is a notification: no answer.
+    pub id: Option<RawJson>,
+    /// The method.
+    pub method: String,
+    /// The params; `None` when absent.
+    pub params: Option<Value<'a>>,
+}
+
+/// A line that is no request: the error, and the id to answer with if one could be read.
+#[derive(Debug)]
+pub struct BadFrame {
+    /// The id as spelled, else null.
+    pub id: RawJson,
+    /// What is wrong.
+    pub error: RpcError,
+}
+
+impl<'a> Frame<'a> {
+    /// Reads one line.
+    ///
+    /// # Errors
+    /// -32700 when it is not UTF-8 or not JSON, -32600 when it is JSON but no request.
+    pub fn read(line: &'a [u8]) -> Result<Frame<'a>, BadFrame> {
+        let parse_error = |message: String| BadFrame {
+            id: RawJson::null(),
+            error: RpcError::new(error_code::PARSE_ERROR, message),
+        };
+        let text = std::str::from_utf8(line)
+            .map_err(|error| parse_error(format!("the line is not UTF-8 (at byte {})", error.valid_up_to())))?;
+        let value = Value::parse(text, Dialect::Strict)
+            .map_err(|error| parse_error(format!("the line is not JSON: column {}: {}", error.column, error.message)))?;
+        let id = value.get("id").and_then(|id| RawJson::new(id.raw().to_owned()).ok());
+        let invalid = |id: Option<RawJson>, message: &str| BadFrame {
+            id: id.unwrap_or_else(RawJson::null),
+            error: RpcError::new(error_code::INVALID_REQUEST, message),
+        };
+        if !value.is_object() {
+            return Err(invalid(None, "a request is a JSON object; batches are not supported: send one request a line"));
+        }
+        if id.as_ref().is_some_and(|id| id.get().starts_with(['{', '[', 't', 'f'])) {
+            return Err(invalid(None, "id: expected a number, a string or null"));
+        }
+        if value.get("jsonrpc").and_then(|version| version.as_str()).as_deref() != Some("2.0") {
+            return Err(invalid(id, "jsonrpc: expected \"2.0\""));
+        }
+        let Some(method) = value.get("method").and_then(|method| method.as_str()) else {
+            return Err(invalid(id, "method: expected a string"));
+        };
+        Ok(Frame { id, method: method.into_owned(), params: value.get("params") })
+    }
+}
+
+/// The line that answers a request. With its line end.
+#[must_use]
+pub fn response_line<T: Serialize>(id: &RawJson, answer: Result<&T, &RpcError>) -> String {
+    #[derive(Serialize)]
+    struct Response<'a, T: Serialize> {
+        jsonrpc: &'static str,
+        id: &'a RawJson,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        result: Option<&'a T>,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        error: Option<&'a RpcError>,
+    }
+    let response = Response { jsonrpc: "2.0", id, result: answer.ok(), error: answer.err() };
+    match serde_json::to_string(&response) {
+        Ok(line) => line + "\n",
+        // Only a result that cannot be spelled in JSON comes here; the request still gets an answer.
+        Err(error) => {
+            let error = RpcError::new(error_code::INTERNAL_ERROR, format!("the result cannot be written: {error}"));
+            let message = serde_json::Value::String(error.message);
+            format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"error\":{{\"code\":{},\"message\":{message}}}}}\n", id.get(), error.code)
+        }
+    }
+}
+
+/// The line of a request (with `id`) or notification (without). With its line end.
+///
+/// # Errors
+/// When the params cannot be spelled in JSON.
+pub fn request_line<T: Serialize>(id: Option<u64>, method: &str, params: &T) -> Result<String, serde_json::Error> {
+    #[derive(Serialize)]
+    struct Request<'a, T: Serialize> {
+        jsonrpc: &'static str,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        id: Option<u64>,
+        method: &'a str,
+        params: &'a T,
+    }
+    Ok(serde_json::to_string(&Request { jsonrpc: "2.0", id, method, params })? + "\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b78_a_bad_line_is_one_error_with_the_id_if_it_can_be_read() {
+        let table: [(&[u8], i64, &str); 9] = [
+            (b"{bad", error_code::PARSE_ERROR, "null"),
+            (b"\xff\xfe", error_code::PARSE_ERROR, "null"),
+            (b"42", error_code::INVALID_REQUEST, "null"),
+            (b"[]", error_code::INVALID_REQUEST, "null"),
+            (br#"{"id":7}"#, error_code::INVALID_REQUEST, "7"),
+            (br#"{"jsonrpc":"1.0","id":"a","method":"x"}"#, error_code::INVALID_REQUEST, "\"a\""),
+            (br#"{"jsonrpc":"2.0","id":123456789012345678901234567890}"#, error_code::INVALID_REQUEST, "123456789012345678901234567890"),
+            (br#"{"jsonrpc":"2.0","id":{},"method":"x"}"#, error_code::INVALID_REQUEST, "null"),
+            (br#"{"jsonrpc":"2.0","id":1,"method":5}"#, error_code::INVALID_REQUEST, "1"),
+        ];
+        for (line, code, id) in table {
+            let bad = Frame::read(line).unwrap_err();
+            assert_eq!((bad.error.code, bad.id.get()), (code, id), "{}", String::from_utf8_lossy(line));
+        }
+    }
+
+    #[test]
+    fn a_request_keeps_its_params_as_they_came() {
+        let line = br#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"b":1e5,"a":"\ud83d"},"params":{"z":-0.0}}"#;
+        let frame = Frame::read(line).unwrap();
+        assert_eq!(frame.params.unwrap().raw(), r#"{"z":-0.0}"#);
+    }
+}

@@ -1,0 +1,37 @@
+//! Seconds that people wrote, as a `Duration`: never a panic, whatever the number (B33).
+
+use std::time::Duration;
+
+/// The longest time this product waits for anything that has no other bound. Seconds. Ten years: longer than any
+/// session, short enough that adding it to an instant cannot overflow.
+pub const LONGEST_SECONDS: f64 = 315_360_000.0;
+
+/// `seconds` as a duration, clamped to 0 and [`LONGEST_SECONDS`]; NaN is 0.
+#[must_use]
+pub fn to_duration(seconds: f64) -> Duration {
+    let clamped = if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_SECONDS) };
+    let whole = clamped.trunc();
+    let nanos = ((clamped - whole) * 1e9) as u32;
+    Duration::new(whole as u64, nanos.min(999_999_999))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_number_is_a_duration() {
+        let table = [
+            (0.001, Duration::from_millis(1)),
+            (1.5, Duration::from_millis(1500)),
+            (1e-9, Duration::from_nanos(1)),
+            (-1.0, Duration::ZERO),
+            (f64::NAN, Duration::ZERO),
+            (1e308, Duration::from_secs(315_360_000)),
+            (f64::INFINITY, Duration::from_secs(315_360_000)),
+        ];
+        for (seconds, expected) in table {
+            assert_eq!(to_duration(seconds), expected, "{seconds}");
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! A running child. It owns the process: whatever happens to its owner, the process tree does not outlive it
+//! and no zombie is left.
+//!
+//! Guarantee: a signal is sent only while the child is not reaped, so never to a recycled id.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::{Pid, Signal, kill_process_group};
+use tokio::runtime::Handle;
+
+use crate::exit::{Notice, Status, try_reap};
+use crate::limits::LAST_REAP;
+use crate::tree;
+
+/// Counts one child from its spawn to its reaping.
+#[derive(Debug)]
+struct Counted(Arc<AtomicUsize>);
+
+impl Counted {
+    fn new(children: &Arc<AtomicUsize>) -> Counted {
+        children.fetch_add(1, Ordering::AcqRel);
+        Counted(Arc::clone(children))
+    }
+}
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::AcqRel);
+    }
+}
+
+/// A child that is not reaped yet. Dropped so, it is waited for on the spot.
+#[derive(Debug)]
+struct Unreaped {
+    pid: Pid,
+    notice: Notice,
+    reaped: bool,
+    _counted: Counted,
+}
+
+impl Unreaped {
+    async fn exited(&mut self) -> Status {
+        let status = self.notice.exited(self.pid).await;
+        self.reaped = true;
+        status
+    }
+
+    fn try_reap(&mut self) -> Option<Status> {
+        let status = try_reap(self.pid);
+        self.reaped |= status.is_some();
+        status
+    }
+}
+
+impl Drop for Unreaped {
+    /// Only reached unreaped when there is no runtime (any more) to wait in; the child has been killed.
+    fn drop(&mut self) {
+        let until = Instant::now() + LAST_REAP;
+        while !self.reaped && self.try_reap().is_none() {
+            if Instant::now() >= until {
+                tracing::warn!(pid = self.pid.as_raw_nonzero(), "killed handler does not die");
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// A child, leader of a session and of a process group of its own.
+#[derive(Debug)]
+pub(crate) struct Child {
+    /// None once it is reaped or handed over.
+    body: Option<Unreaped>,
+}
+
+impl Child {
+    /// Takes charge of a process just spawned.
+    pub(crate) fn new(pid: Pid, children: &Arc<AtomicUsize>) -> Child {
+        let counted = Counted::new(children);
+        Child { body: Some(Unreaped { pid, notice: Notice::new(pid), reaped: false, _counted: counted }) }
+    }
+
+    /// Waits until it ends by itself or by a kill, and reaps it. Never returns for a child already reaped.
+    pub(crate) async fn exited(&mut self) -> Status {
+        let Some(body) = &mut self.body else { return std::future::pending().await };
+        let status = body.exited().await;
+        self.body = None;
+        status
+    }
+
+    /// Reaps it if it has ended.
+    pub(crate) fn try_reap(&mut self) -> Option<Status> {
+        let status = self.body.as_mut()?.try_reap()?;
+        self.body = None;
+        Some(status)
+    }
+
+    /// Kills its whole process tree, unless it is reaped.
+    pub(crate) fn kill(&self) {
+        if let Some(body) = &self.body {
+            // Looked up first: once the group is dead its children belong to somebody else.
+            let strays = tree::strays(body.pid);
+            // The group exists as long as its leader is not reaped; an error means that all of it is dead.
+            let _ = kill_process_group(body.pid, Signal::KILL);
+            strays.kill();
+        }
+    }
+}
+
+impl Drop for Child {
+    fn drop(&mut self) {
+        if self.body.is_none() || self.try_reap().is_some() {
+            return;
+        }
+        self.kill();
+        let Some(mut body) = self.body.take() else { return };
+        if body.try_reap().is_some() {
+            return;
+        }
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn(async move { body.exited().await });
+        }
+    }
+}

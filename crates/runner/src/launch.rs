@@ -1,0 +1,219 @@
+//! From a run to a running child: folder, program, pipes, spawn, and patience where patience helps.
+//!
+//! Guarantees: a shortage of descriptors, processes or memory and a program file that is just being saved
+//! delay the handler within its own time (D5, B53); whatever else goes wrong is `LaunchFailed` with one line
+//! that names the culprit; nothing is left behind by a launch that failed.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use hooksd_engine::outcome::End;
+use rustix::io::Errno;
+use tokio_util::sync::CancellationToken;
+
+use crate::child::Child;
+use crate::explain::explain;
+use crate::limits::{
+    LONGEST_TIMEOUT, SHORTAGE_FIRST, SHORTAGE_MOST, TEXT_BUSY_MOST, TEXT_BUSY_STEP, TEXT_BUSY_TRIES,
+};
+use crate::locate::{Found, can_enter, choose_folder, program};
+use crate::pipes;
+use crate::run::{Run, Shared};
+use crate::spawn::{Plan, spawn, spawn_with_umask};
+use crate::stream::{Drain, Feed};
+use crate::words::{Words, search_path};
+
+/// A child and the daemon's ends of its pipes.
+#[derive(Debug)]
+pub(crate) struct Launched {
+    pub(crate) child: Child,
+    pub(crate) stdin: Feed,
+    pub(crate) stdout: Drain,
+    pub(crate) stderr: Drain,
+    /// The folder it runs in, if that is not the one asked for.
+    pub(crate) ran_in_instead: Option<String>,
+    /// Just before the spawn.
+    pub(crate) started: Instant,
+}
+
+/// Why an attempt failed.
+#[derive(Debug)]
+pub(crate) enum Obstacle {
+    /// Neither the cwd nor any fallback can be entered.
+    NoFolder,
+    /// The folder went away between the look and the spawn.
+    FolderVanished,
+    /// No program of that name in the search path.
+    NotFound,
+    /// The search path has only this, which may not be executed.
+    Denied(PathBuf),
+    /// The kernel refused to make the pipes.
+    Pipes(Errno),
+    /// The kernel refused to start this file, seen from the daemon.
+    Spawn(Errno, PathBuf),
+}
+
+/// Starts the handler, trying again as long as that makes sense.
+pub(crate) async fn launch(
+    shared: &Shared,
+    run: &Run,
+    asked: Instant,
+    cancel: &CancellationToken,
+) -> Result<Launched, End> {
+    if let Some(end) = run.refusal(cancel) {
+        return Err(end);
+    }
+    let words = Words::new(run).map_err(|message| End::LaunchFailed { message })?;
+    let mut patience = Patience { until: asked + run.timeout.min(LONGEST_TIMEOUT), tries: 0, texts_busy: 0 };
+    loop {
+        let obstacle = match attempt(shared, run, &words) {
+            Ok(launched) => return Ok(launched),
+            Err(obstacle) => obstacle,
+        };
+        let Some(pause) = patience.with(&obstacle, run.fallback_cwds.len()) else {
+            return Err(End::LaunchFailed { message: explain(&obstacle, run, &words, asked.elapsed()) });
+        };
+        tracing::debug!(?obstacle, ?pause, "handler not started yet");
+        tokio::select! {
+            () = cancel.cancelled() => return Err(End::Cancelled),
+            () = tokio::time::sleep(pause) => {}
+        }
+    }
+}
+
+/// How long and how often to try again.
+struct Patience {
+    until: Instant,
+    tries: u32,
+    texts_busy: u32,
+}
+
+impl Patience {
+    /// The pause before the next attempt; none if there is no point in one.
+    fn with(&mut self, obstacle: &Obstacle, fallbacks: usize) -> Option<Duration> {
+        let pause = match obstacle {
+            // Each time one folder fewer is left.
+            Obstacle::FolderVanished if self.tries as usize <= fallbacks => Duration::ZERO,
+            Obstacle::Spawn(Errno::TXTBSY, _) if self.texts_busy < TEXT_BUSY_TRIES => {
+                self.texts_busy += 1;
+                (TEXT_BUSY_STEP * self.texts_busy).min(TEXT_BUSY_MOST)
+            }
+            Obstacle::Pipes(errno) | Obstacle::Spawn(errno, _) if is_shortage(*errno) => {
+                (SHORTAGE_FIRST * 2_u32.saturating_pow(self.tries.min(16))).min(SHORTAGE_MOST)
+            }
+            _ => return None,
+        };
+        self.tries += 1;
+        (Instant::now() + pause < self.until).then_some(pause)
+    }
+}
+
+/// Whether the system may have it again in a moment.
+pub(crate) fn is_shortage(errno: Errno) -> bool {
+    [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS, Errno::NOSPC].contains(&errno)
+}
+
+/// One attempt. Does not wait; a spawn holds the thread until the child has executed its program.
+fn attempt(shared: &Shared, run: &Run, words: &Words) -> Result<Launched, Obstacle> {
+    let (folder, is_fallback) = choose_folder(run).ok_or(Obstacle::NoFolder)?;
+    let candidates = match program(&words.name, search_path(run), folder) {
+        Found::Here(candidates) => candidates,
+        Found::Denied(file) => return Err(Obstacle::Denied(folder.join(file))),
+        Found::Nowhere => return Err(Obstacle::NotFound),
+    };
+    let stdin = pipes::to_child().map_err(Obstacle::Pipes)?;
+    let stdout = pipes::from_child().map_err(Obstacle::Pipes)?;
+    let stderr = pipes::from_child().map_err(Obstacle::Pipes)?;
+    let feed = Feed::new(stdin.ours, run.payload.clone()).map_err(pipe_error)?;
+    let out = Drain::new(stdout.ours, run.output_cap).map_err(pipe_error)?;
+    let err = Drain::new(stderr.ours, run.output_cap).map_err(pipe_error)?;
+
+    let umask = run.umask.filter(|mask| shared.umask != Some(*mask));
+    let folder_text = c_path(folder).ok_or(Obstacle::NoFolder)?;
+    let standard = [stdin.theirs.as_fd(), stdout.theirs.as_fd(), stderr.theirs.as_fd()];
+    let started = Instant::now();
+    let mut obstacle = Obstacle::NotFound;
+    for candidate in &candidates {
+        let Some(file) = c_path(candidate) else { continue };
+        let plan =
+            Plan { program: &file, argv: &words.argv, envp: &words.envp, folder: &folder_text, standard };
+        match umask.map_or_else(|| spawn(plan), |mask| spawn_with_umask(plan, mask)) {
+            Ok(pid) => {
+                // Before anything else: from here on somebody has to answer for the process. The handler's
+                // ends go first, so that a daemon short of descriptors has one for the child.
+                drop((stdin.theirs, stdout.theirs, stderr.theirs));
+                return Ok(Launched {
+                    child: Child::new(pid, &shared.children),
+                    stdin: feed,
+                    stdout: out,
+                    stderr: err,
+                    ran_in_instead: is_fallback.then(|| folder.to_string_lossy().into_owned()),
+                    started,
+                });
+            }
+            Err(errno) => obstacle = Obstacle::Spawn(errno, folder.join(candidate)),
+        }
+        // As execvp: an interpreter that is missing sends the search on, anything else ends it.
+        if !matches!(obstacle, Obstacle::Spawn(Errno::NOENT | Errno::NOTDIR, _)) {
+            break;
+        }
+    }
+    let blames_folder = matches!(obstacle, Obstacle::Spawn(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS, _));
+    Err(if blames_folder && !can_enter(folder) { Obstacle::FolderVanished } else { obstacle })
+}
+
+fn c_path(path: &Path) -> Option<CString> {
+    CString::new(path.as_os_str().as_bytes()).ok()
+}
+
+fn pipe_error(error: io::Error) -> Obstacle {
+    Obstacle::Pipes(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn patience(timeout: Duration) -> Patience {
+        Patience { until: Instant::now() + timeout, tries: 0, texts_busy: 0 }
+    }
+
+    /// The pauses until it gives up, at most 30.
+    fn pauses(mut patience: Patience, obstacle: &Obstacle) -> Vec<u64> {
+        std::iter::from_fn(|| patience.with(obstacle, 1)).take(30).map(|p| p.as_millis() as u64).collect()
+    }
+
+    #[test]
+    fn shortage_is_waited_for_within_the_handlers_time() {
+        let shortage = Obstacle::Pipes(Errno::MFILE);
+        let long = pauses(patience(Duration::from_secs(60)), &shortage);
+        assert_eq!(long[..8], [10, 20, 40, 80, 160, 250, 250, 250]);
+        assert_eq!(long.len(), 30);
+        assert_eq!(pauses(patience(Duration::ZERO), &shortage), [0_u64; 0]);
+    }
+
+    #[test]
+    fn a_busy_program_file_is_tried_a_few_times() {
+        let busy = Obstacle::Spawn(Errno::TXTBSY, PathBuf::new());
+        let pauses = pauses(patience(Duration::from_secs(60)), &busy);
+        assert_eq!(pauses, [10, 20, 30, 40, 50, 50, 50, 50, 50, 50]);
+    }
+
+    #[test]
+    fn what_does_not_change_is_not_tried_again() {
+        for obstacle in [
+            Obstacle::NoFolder,
+            Obstacle::NotFound,
+            Obstacle::Denied(PathBuf::new()),
+            Obstacle::Spawn(Errno::NOENT, PathBuf::new()),
+            Obstacle::Spawn(Errno::TOOBIG, PathBuf::new()),
+        ] {
+            assert_eq!(pauses(patience(Duration::from_secs(60)), &obstacle), [0_u64; 0], "{obstacle:?}");
+        }
+        assert_eq!(pauses(patience(Duration::from_secs(60)), &Obstacle::FolderVanished), [0, 0]);
+    }
+}

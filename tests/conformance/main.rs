@@ -1,0 +1,128 @@
+//! The conformance vectors of the Hooks v2 contract: invented inputs with the outputs of the reference implementation,
+//! and our own expectation where a decision says that we differ. `cargo test --test conformance [part of an id]...`
+//!
+//! Reads every `*.jsonl` in the folder that `HOOKSD_VECTORS` names (default: beside this file), one vector a line, and
+//! picks the area by the part of the id before the first `/`. Fails on an unknown area, an unknown kind, a vector
+//! skipped without a reason, and any difference; says how many ran in each area.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a test: what goes wrong here is a failed vector, and the runner speaks to a person"
+)]
+
+mod arguments;
+mod bytes;
+mod charclass;
+mod compare;
+mod config;
+mod env;
+mod invoke;
+mod json;
+mod matcher;
+mod place;
+mod projection;
+mod reduce;
+mod self_check;
+mod summary;
+mod terminal;
+mod transport;
+mod vector;
+mod world;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use arguments::Arguments;
+use summary::Summary;
+use tokio::sync::Semaphore;
+use vector::{Checked, Vector};
+use world::World;
+
+/// Cases at the same time: more than the processors, because most of a case is waiting for processes.
+const AT_ONCE: usize = 8;
+
+/// Stack of a worker thread. Some vectors are nested a thousand levels deep. Bytes.
+const STACK: usize = 16 * 1024 * 1024;
+
+/// Areas that use the processor and start no process. They go first: the others measure time.
+const COMPUTED: [&str; 5] = ["config", "matcher", "charclass", "projection", "terminal"];
+
+fn main() -> ExitCode {
+    let arguments = Arguments::read(std::env::args().skip(1));
+    if arguments.list {
+        println!("conformance: test");
+        return ExitCode::SUCCESS;
+    }
+    if place::is_in_repository() {
+        eprintln!("the temporary folder is inside a git repository; set TMPDIR to one that is not");
+        return ExitCode::FAILURE;
+    }
+    let folder = vector::folder();
+    let vectors = match vector::load(&folder) {
+        Ok(vectors) => vectors,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    println!("\nrunning {} vectors and the check of the runner itself", vectors.len());
+    let runtime =
+        tokio::runtime::Builder::new_multi_thread().enable_all().thread_stack_size(STACK).worker_threads(4).build();
+    let summary = runtime.unwrap().block_on(run(vectors, &arguments));
+    summary.print()
+}
+
+async fn run(vectors: Vec<Vector>, arguments: &Arguments) -> Summary {
+    let world = Arc::new(World::new());
+    let mut summary = Summary::new();
+    summary.quiet_panics();
+    if arguments.selects("self-check") {
+        summary.add("self-check", "self-check", self_check::check(&world).await);
+    }
+    let (chosen, others): (Vec<Vector>, Vec<Vector>) =
+        vectors.into_iter().partition(|vector| arguments.selects(&vector.id));
+    summary.filtered = others.len();
+    let (first, second): (Vec<Vector>, Vec<Vector>) =
+        chosen.into_iter().partition(|vector| COMPUTED.contains(&vector.area()));
+    for phase in [first, second] {
+        let places = Arc::new(Semaphore::new(AT_ONCE));
+        let tasks: Vec<_> = phase
+            .into_iter()
+            .map(|vector| {
+                let (world, places) = (world.clone(), places.clone());
+                let id = vector.id.clone();
+                let task = tokio::spawn(async move {
+                    let _place = places.acquire_owned().await.unwrap();
+                    check(&world, &vector).await
+                });
+                (id, task)
+            })
+            .collect();
+        for (id, task) in tasks {
+            let checked = task.await.unwrap_or_else(|error| Err(summary.panic_message(error)));
+            summary.add(id.split('/').next().unwrap_or_default(), &id, checked);
+        }
+    }
+    summary.killed = world.clean_up();
+    summary
+}
+
+/// Checks one vector by its area.
+pub(crate) async fn check(world: &World, vector: &Vector) -> Checked {
+    match vector.area() {
+        "config" => config::check(vector),
+        "matcher" => matcher::check(vector),
+        "charclass" => charclass::check(vector),
+        "projection" => projection::check(vector),
+        "reduce" => reduce::check(world, vector).await,
+        "terminal" => terminal::check(vector),
+        "env" => env::check(world, vector).await,
+        "transport" => transport::check(world, vector).await,
+        area => Err(format!("unknown area {area:?}")),
+    }
+}
