@@ -116,8 +116,7 @@ impl DocumentReader<'_> {
             return None;
         }
         let Some(hooks) = value.get("hooks") else {
-            let message = format!("{}: there is no \"hooks\" in it", self.location);
-            self.diagnostics.push(Diagnostic::warning(code::INVALID_CONFIG, message).field(self.location));
+            self.drop_item("hooks", "this field is required; no hooks are loaded");
             return None;
         };
         match hooks.kind() {
@@ -184,6 +183,8 @@ impl DocumentReader<'_> {
                 Err(reason) => self.drop_item(&at, &reason),
             }
         }
+        // A group that has lost all of its handlers is gone already: its matcher is not remarked on as well.
+        let handlers = kept(items.len(), handlers)?;
         let matcher = match group.get("matcher") {
             None => None,
             Some(matcher) => match matcher.kind() {
@@ -200,7 +201,7 @@ impl DocumentReader<'_> {
                 }
             },
         };
-        Some(GroupDeclaration { matcher, handlers: kept(items.len(), handlers)? })
+        Some(GroupDeclaration { matcher, handlers })
     }
 
     fn handler(&mut self, item: &Value<'_>, field: &str) -> Result<HandlerDeclaration, String> {

@@ -1,0 +1,88 @@
+//! The command line, defined once.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Drive hooksd, the daemon that runs hooks for coding agents.
+#[derive(Debug, Parser)]
+#[command(
+    version,
+    after_help = "Exit status: 0 done, 1 check found something, 2 wrong command line or input, \
+                  3 no daemon answers, 4 the daemon refused."
+)]
+pub(crate) struct Arguments {
+    /// The daemon's socket; default $HOOKSD_SOCKET, else $XDG_RUNTIME_DIR/hooksd/hooksd.sock
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) socket: Option<PathBuf>,
+    /// Print one JSON value for machines
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an event through the daemon and print the decision
+    Invoke(Invoke),
+    /// How the daemon is
+    Status,
+    /// Look at a hooks.json without loading it; needs no daemon
+    Check(Check),
+    /// The handlers that a new session in a folder would get, each with its document
+    Show(Show),
+    /// Stop the daemon
+    Shutdown(Shutdown),
+}
+
+/// Reads an event in any of three forms: {"context", "event"}, the event alone ({"event": "PreToolUse", ...}), or the
+/// payload that agents hand to command hooks ({"hook_event_name": ...}).
+#[derive(Debug, Args)]
+pub(crate) struct Invoke {
+    /// The event's JSON; standard input when absent or "-"
+    #[arg(value_name = "FILE")]
+    pub(crate) file: Option<PathBuf>,
+    /// The session's folder; default the event's cwd, else the current folder
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// An open session to run in, instead of one for this event only
+    #[arg(long, value_name = "ID", conflicts_with_all = ["mode", "trust"])]
+    pub(crate) session: Option<String>,
+    /// Whether a person is there: decides if persisted trust counts
+    #[arg(long, value_enum, default_value_t = ModeArgument::Interactive)]
+    pub(crate) mode: ModeArgument,
+    /// Trust the project's hooks.json: "explicit", or the SHA-256 of its bytes
+    #[arg(long, value_name = "explicit|SHA256")]
+    pub(crate) trust: Option<String>,
+    /// Give up after this many seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = hooksd_client::CALL_SECONDS)]
+    pub(crate) timeout: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ModeArgument {
+    Interactive,
+    Headless,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// The document
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The folder; default the current one
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Shutdown {
+    /// How long running events may still take; the daemon's default is 10 seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) drain: Option<u64>,
+}

@@ -1,0 +1,114 @@
+//! `hooksctl invoke [FILE]`
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anstyle::AnsiColor;
+use hooksd_protocol::decision::{Behavior, Body, Permission};
+use hooksd_protocol::json::Text;
+use hooksd_protocol::methods::{
+    ExplicitTrust, FingerprintTrust, HookInvoke, InvokeOptions, InvokeResult, Mode, SessionOpen, SessionRef, Trust,
+};
+
+use super::connect;
+use crate::arguments::{Arguments, Invoke, ModeArgument};
+use crate::failure::Failure;
+use crate::input::{EventInput, absolute, read_event, read_text};
+use crate::print::{Printer, diagnostic, paint, safe};
+
+pub(crate) fn run(arguments: &Arguments, wanted: &Invoke, printer: &mut Printer) -> Result<ExitCode, Failure> {
+    let folder = absolute(wanted.cwd.as_deref())?;
+    let event = read_event(&read_text(wanted.file.as_deref())?, &folder)?;
+    let session = match &wanted.session {
+        Some(id) => SessionRef::Id(id.clone()),
+        None => SessionRef::Inline(Box::new(session(wanted, &event, &folder.display().to_string()))),
+    };
+    let EventInput { invocation, payload, .. } = event;
+    let invoke = HookInvoke { session, invocation, payload, options: InvokeOptions::default() };
+    let mut client = connect(arguments)?.with_timeout(Duration::from_secs(wanted.timeout));
+    let result = client.invoke(&invoke)?;
+    printer.result(&result, |lines| describe(&result, lines))
+}
+
+fn session(wanted: &Invoke, event: &EventInput, folder: &str) -> SessionOpen {
+    let trust = wanted.trust.as_deref().map(|trust| match trust {
+        "explicit" => Trust::Explicit(ExplicitTrust::Explicit),
+        fingerprint => Trust::Fingerprint(FingerprintTrust { fingerprint: fingerprint.to_owned() }),
+    });
+    // Handlers run in the caller's environment, as they would under an agent started here (D14).
+    let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let cwd = match (&wanted.cwd, &event.cwd) {
+        (None, Some(cwd)) => cwd.clone(),
+        _ => folder.to_owned(),
+    };
+    SessionOpen {
+        thread_id: event.thread_id.clone().unwrap_or_else(|| Text::new("hooksctl")),
+        cwd,
+        mode: match wanted.mode {
+            ModeArgument::Interactive => Mode::Interactive,
+            ModeArgument::Headless => Mode::Headless,
+        },
+        trust,
+        env: Some(env.collect()),
+        plugins: None,
+        accepts: Vec::new(),
+        follow: false,
+    }
+}
+
+fn describe(result: &InvokeResult, lines: &mut Vec<String>) {
+    let decision = &result.decision;
+    lines.push(format!("{}: {}", safe(&decision.event), verdict(&decision.body)));
+    if !decision.continue_processing {
+        let reason = decision.stop_reason.as_deref().map(|reason| format!(": {}", safe(reason))).unwrap_or_default();
+        lines.push(format!("{}{reason}", paint(AnsiColor::Red, "stop the agent")));
+    }
+    let (context, feedback): (&[String], &[String]) = match &decision.body {
+        Body::Context { context } | Body::Prompt { context, .. } | Body::PreTool { context, .. } => (context, &[]),
+        Body::PostTool { feedback, context } => (context, feedback),
+        Body::Stop { feedback, .. } => (&[], feedback),
+        Body::Permission { .. } | Body::Plain {} => (&[], &[]),
+    };
+    for (label, texts) in [("context", context), ("feedback", feedback), ("notice", &decision.user_notices)] {
+        lines.extend(texts.iter().map(|text| format!("{label}: {}", safe(text))));
+    }
+    for handler in &result.handlers {
+        let ended = match (handler.exit_code, handler.signal) {
+            (Some(status), _) => format!("exit {status}"),
+            (None, Some(signal)) => format!("signal {signal}"),
+            (None, None) => "no exit status".to_owned(),
+        };
+        let status = format!("{:?}", handler.status).to_lowercase();
+        lines.push(format!(
+            "  {} {status}, {ended}, {} ms, from {}",
+            safe(&handler.id),
+            handler.duration_ms,
+            safe(&handler.source)
+        ));
+    }
+    if result.handlers.is_empty() {
+        lines.push("  no handler is for this event (hooksctl show lists what is loaded)".to_owned());
+    }
+    lines.extend(decision.diagnostics.iter().map(diagnostic));
+}
+
+fn verdict(body: &Body) -> String {
+    match body {
+        Body::Permission { permission } | Body::PreTool { permission, .. } => permission_verdict(permission),
+        Body::Stop { continue_loop: true, .. } => paint(AnsiColor::Yellow, "go on"),
+        Body::Stop { .. } => paint(AnsiColor::Green, "may stop"),
+        _ => paint(AnsiColor::Green, "done"),
+    }
+}
+
+fn permission_verdict(permission: &Permission) -> String {
+    let word = match permission.behavior {
+        Behavior::Deny => paint(AnsiColor::Red, "denied"),
+        Behavior::Ask => paint(AnsiColor::Yellow, "ask the person"),
+        Behavior::Allow => paint(AnsiColor::Green, "allowed"),
+        Behavior::None => paint(AnsiColor::Green, "no objection"),
+    };
+    let reason = permission.reason.as_deref().map(|reason| format!(": {}", safe(reason))).unwrap_or_default();
+    let interrupt = if permission.interrupt { " (and interrupt the agent)" } else { "" };
+    format!("{word}{reason}{interrupt}")
+}

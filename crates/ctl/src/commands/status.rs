@@ -1,0 +1,36 @@
+//! `hooksctl status`
+
+use std::process::ExitCode;
+
+use hooksd_protocol::methods::{DaemonStatus, Done};
+
+use super::connect;
+use crate::arguments::Arguments;
+use crate::failure::Failure;
+use crate::print::{Printer, safe};
+
+pub(crate) fn run(arguments: &Arguments, printer: &mut Printer) -> Result<ExitCode, Failure> {
+    let status: DaemonStatus = connect(arguments)?.call("daemon/status", &Done {})?;
+    printer.result(&status, |lines| {
+        lines.push(format!("hooksd {} (protocol {}), process {}", status.version, status.protocol_version, status.pid));
+        lines.push(format!("up for       {}", duration(status.uptime_seconds)));
+        lines.push(format!("socket       {}", safe(status.socket.as_deref().unwrap_or("not known"))));
+        lines.push(format!("config dir   {}", safe(&status.config_dir)));
+        lines.push(format!("connections  {}", status.connections));
+        let fallback = match status.sessions_without_environment {
+            0 => String::new(),
+            count => format!(" ({count} with the daemon's environment)"),
+        };
+        lines.push(format!("sessions     {}{fallback}", status.sessions));
+        lines.push(format!("events       {} answered, {} handlers running", status.events, status.running_handlers));
+    })
+}
+
+fn duration(seconds: u64) -> String {
+    match (seconds / 86_400, seconds / 3600 % 24, seconds / 60 % 60, seconds % 60) {
+        (0, 0, 0, seconds) => format!("{seconds} s"),
+        (0, 0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (0, hours, minutes, _) => format!("{hours} h {minutes} min"),
+        (days, hours, _, _) => format!("{days} d {hours} h"),
+    }
+}

@@ -1,0 +1,34 @@
+//! Why a command did not do what it should, in one sentence with the fix, and the exit status that goes with it.
+
+use hooksd_client::ClientError;
+use hooksd_protocol::rpc::error_code;
+use hooksd_protocol::socket::SocketPathError;
+
+/// Why a command failed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// An input is wrong: which, why, and what to do.
+    #[error("{0}")]
+    Input(String),
+    /// There is no usable socket path.
+    #[error(transparent)]
+    Socket(#[from] SocketPathError),
+    /// The daemon could not be asked.
+    #[error("{0}")]
+    Client(#[from] ClientError),
+    /// The answer could not be printed.
+    #[error("cannot write the output: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+impl Failure {
+    /// See the program's documentation.
+    pub(crate) fn exit_status(&self) -> u8 {
+        match self {
+            Failure::Input(_) | Failure::Socket(_) | Failure::Output(_) => 2,
+            Failure::Client(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => 2,
+            Failure::Client(ClientError::NotRunning { .. }) => 3,
+            Failure::Client(_) => 4,
+        }
+    }
+}

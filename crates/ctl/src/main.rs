@@ -1,0 +1,37 @@
+//! `hooksctl`: the commands people type to drive hooksd.
+//!
+//! Exit status: 0 done; 1 `check` found something; 2 the command line or an input is wrong; 3 no daemon answers;
+//! 4 the daemon refused or its answer cannot be read. Output is plain when it is not a terminal; `--json` is for
+//! machines and holds exactly one JSON value.
+
+mod arguments;
+mod commands;
+mod failure;
+mod input;
+mod print;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use crate::arguments::{Arguments, Command};
+use crate::print::Printer;
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let mut printer = Printer::new(arguments.json);
+    let done = match &arguments.command {
+        Command::Invoke(invoke) => commands::invoke::run(&arguments, invoke, &mut printer),
+        Command::Status => commands::status::run(&arguments, &mut printer),
+        Command::Check(check) => commands::check::run(check, &mut printer),
+        Command::Show(show) => commands::show::run(&arguments, show, &mut printer),
+        Command::Shutdown(shutdown) => commands::shutdown::run(&arguments, shutdown, &mut printer),
+    };
+    match done {
+        Ok(code) => code,
+        Err(failure) => {
+            printer.error(&failure.to_string());
+            ExitCode::from(failure.exit_status())
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! What goes to the terminal. Text of handlers and documents cannot move the cursor or change colours (B82).
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use anstyle::{AnsiColor, Style};
+use hooksd_protocol::diagnostic::{Diagnostic, Severity};
+use serde::Serialize;
+
+use crate::failure::Failure;
+
+/// Writes to standard output, plain when it is not a terminal.
+pub(crate) struct Printer {
+    json: bool,
+}
+
+impl Printer {
+    pub(crate) fn new(json: bool) -> Printer {
+        Printer { json }
+    }
+
+    /// Prints a result: as JSON, or as the text that `text` makes.
+    pub(crate) fn result<T: Serialize>(
+        &mut self,
+        result: &T,
+        text: impl FnOnce(&mut Vec<String>),
+    ) -> Result<ExitCode, Failure> {
+        let mut out = anstream::stdout();
+        if self.json {
+            let json = serde_json::to_string(result).map_err(|error| Failure::Output(error.into()))?;
+            writeln!(out, "{json}")?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        let mut lines = Vec::new();
+        text(&mut lines);
+        for line in lines {
+            writeln!(out, "{line}")?;
+        }
+        Ok(ExitCode::SUCCESS)
+    }
+
+    /// Prints why a command failed, to standard error.
+    pub(crate) fn error(&mut self, message: &str) {
+        let label = paint(AnsiColor::Red, "error:");
+        // Nobody is left to be told when standard error is closed.
+        let _ = writeln!(anstream::stderr(), "{label} {}", safe(message));
+    }
+}
+
+/// `text` in a colour.
+pub(crate) fn paint(color: AnsiColor, text: &str) -> String {
+    let style = Style::new().fg_color(Some(color.into())).bold();
+    format!("{style}{text}{style:#}")
+}
+
+/// `text` with control characters escaped; line breaks stay, indented.
+pub(crate) fn safe(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' => out.push_str("\n    "),
+            '\t' => out.push('\t'),
+            c if c.is_control() => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// One line for a diagnostic.
+pub(crate) fn diagnostic(diagnostic: &Diagnostic) -> String {
+    let label = match diagnostic.severity {
+        Severity::Debug => paint(AnsiColor::BrightBlack, "debug"),
+        Severity::Warning => paint(AnsiColor::Yellow, "warning"),
+        Severity::Error => paint(AnsiColor::Red, "error"),
+    };
+    let handler = diagnostic.handler_id.as_deref().map(|id| format!(" {}", safe(id))).unwrap_or_default();
+    format!("{label}[{}]{handler}: {}", diagnostic.code, safe(&diagnostic.message))
+}
