@@ -19,7 +19,8 @@ fn bytes_with(spec: &Json<'_>, once: bool) -> Result<Vec<u8>, String> {
     match &spec.node {
         Node::Text(text) => Ok(text.lossy.clone().into_bytes()),
         Node::Array(parts) => {
-            let parts: Result<Vec<Vec<u8>>, String> = parts.iter().map(|part| bytes_with(part, once)).collect();
+            let parts: Result<Vec<Vec<u8>>, String> =
+                parts.iter().map(|part| bytes_with(part, once)).collect();
             Ok(parts?.concat())
         }
         _ => match (spec.get("base64"), spec.get("repeat")) {
@@ -39,7 +40,8 @@ pub(crate) fn base64(text: &str) -> Result<Vec<u8>, String> {
     let mut out = Vec::with_capacity(text.len() / 4 * 3);
     let (mut bits, mut held) = (0_u32, 0);
     for byte in text.trim_end_matches('=').bytes() {
-        let value = ALPHABET.iter().position(|known| *known == byte).ok_or_else(|| format!("not base64: {text}"))?;
+        let value =
+            ALPHABET.iter().position(|known| *known == byte).ok_or_else(|| format!("not base64: {text}"))?;
         bits = bits << 6 | value as u32;
         held += 6;
         if held >= 8 {

@@ -35,7 +35,8 @@ pub(crate) fn check(vector: &Vector) -> Checked {
             _ => ranges.push((c, c)),
         }
     }
-    let expected = vector.expect().need("ranges")?.items().iter().map(range).collect::<Result<Vec<_>, String>>()?;
+    let expected =
+        vector.expect().need("ranges")?.items().iter().map(range).collect::<Result<Vec<_>, String>>()?;
     let difference = |(expected, got)| format!("expected the range {expected:x?}, got {got:x?}");
     if let Some(pair) = expected.iter().zip(&ranges).find(|(expected, got)| expected != got) {
         return Err(difference((Some(pair.0), Some(pair.1))));
@@ -76,7 +77,9 @@ fn trimmed(c: char) -> Result<bool, String> {
     if (name, before, after) == (name, name, name) {
         return Ok(name);
     }
-    Err(format!("{c:?} is trimmed from names: {name}, from the beginning of text: {before}, from the end: {after}"))
+    Err(format!(
+        "{c:?} is trimmed from names: {name}, from the beginning of text: {before}, from the end: {after}"
+    ))
 }
 
 #[allow(clippy::type_complexity, reason = "the type of the table above")]

@@ -30,11 +30,11 @@ fn at(path: &str, expected: &Json<'_>, got: &Json<'_>, rules: Rules) -> Result<(
         },
         (Node::Number(expected), Node::Number(got)) if same_number(expected, got) => Ok(()),
         (Node::Null, Node::Number(text)) if rules.null_is_infinite && is_infinite(text) => Ok(()),
-        (Node::Array(expected), Node::Array(got)) if expected.len() == got.len() => expected
-            .iter()
-            .zip(got)
-            .enumerate()
-            .try_for_each(|(index, (expected, got))| at(&format!("{path}[{index}]"), expected, got, rules)),
+        (Node::Array(expected), Node::Array(got)) if expected.len() == got.len() => {
+            expected.iter().zip(got).enumerate().try_for_each(|(index, (expected, got))| {
+                at(&format!("{path}[{index}]"), expected, got, rules)
+            })
+        }
         (Node::Object(_), Node::Object(_)) => {
             let (mut wanted, mut found) = (expected.entries(), got.entries());
             if !rules.ordered {

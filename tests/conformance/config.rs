@@ -48,13 +48,15 @@ pub(crate) fn check(vector: &Vector) -> Checked {
 fn like(vector: &Vector, ordinary: &Spec) -> Checked {
     let (ours, ordinary) = (loaded(vector.input(), &bytes)?, loaded(vector.input(), ordinary)?);
     let (ours, ordinary) = (Json::parse(&ours)?, Json::parse(&ordinary)?);
-    if !ordinary.need("load_diagnostics")?.items().is_empty() || ordinary.need("sources")?.items().is_empty() {
+    if !ordinary.need("load_diagnostics")?.items().is_empty() || ordinary.need("sources")?.items().is_empty()
+    {
         return Err(format!("the ordinary variant does not load: {}", ordinary.raw));
     }
     for (key, expected) in ordinary.entries() {
         // The bytes differ, so their hash does.
         if key.lossy != "project_source_fingerprint" {
-            same(expected, ours.need(&key.lossy)?, Rules::default()).map_err(|error| format!("{}: {error}", key.lossy))?;
+            same(expected, ours.need(&key.lossy)?, Rules::default())
+                .map_err(|error| format!("{}: {error}", key.lossy))?;
         }
     }
     vector.decided()

@@ -1,17 +1,20 @@
 //! env: which variables of a session reach its handlers, and what a real handler process sees.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
-use std::sync::Arc;
-use std::time::Duration;
+use std::fs;
 
+use hooksd::fanout::{Surroundings, fan_out};
+use hooksd_config::layers::{PluginDocument, load};
 use hooksd_engine::environment::is_secret;
 use hooksd_engine::outcome::End;
-use hooksd_runner::{OUTPUT_CAP, Program, Run};
+use hooksd_engine::plan::plan;
+use hooksd_engine::projection::Transcripts;
 use tokio_util::sync::CancellationToken;
 
 use crate::compare::{Rules, same};
+use crate::invoke::with_target;
 use crate::json::Json;
+use crate::place::Place;
 use crate::vector::{Checked, Held, Vector};
 use crate::world::World;
 
@@ -30,12 +33,7 @@ pub(crate) async fn check(world: &World, vector: &Vector) -> Checked {
         let kept = told(&kept(env)?);
         same(expect.need("env")?, &Json::parse(&kept)?, Rules { ordered: true, ..Rules::default() })?;
     } else if let Some(process) = input.get("process_env") {
-        let mut env = kept(process)?;
-        for (name, value) in input.given("plugin_env").map(pairs).transpose()?.unwrap_or_default() {
-            env.retain(|(known, _)| *known != name);
-            env.push((name, value));
-        }
-        let seen = seen(world, env).await?;
+        let seen = seen(world, kept(process)?, input.given("plugin_env")).await?;
         same(expect.need("handler_env")?, &Json::parse(&seen)?, Rules::default())?;
     } else {
         return Err(format!("unknown kind of vector: {}", input.raw));
@@ -55,28 +53,43 @@ fn kept(env: &Json<'_>) -> Result<Env, String> {
 
 /// As a JSON object, in this order.
 fn told(env: &Env) -> String {
-    let members: Vec<String> =
-        env.iter().map(|(name, value)| format!("{}:{}", crate::json::quote(name), crate::json::quote(value))).collect();
+    let members: Vec<String> = env
+        .iter()
+        .map(|(name, value)| format!("{}:{}", crate::json::quote(name), crate::json::quote(value)))
+        .collect();
     format!("{{{}}}", members.join(","))
 }
 
-/// What a process of the runner has as its environment.
-async fn seen(world: &World, env: Env) -> Result<String, String> {
-    let run = Run {
-        program: Program::Argv(vec!["env".to_owned(), "-0".to_owned()]),
-        cwd: PathBuf::from("/"),
-        fallback_cwds: Vec::new(),
-        env: env.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect(),
-        payload: Arc::from(&b"{}"[..]),
-        timeout: Duration::from_secs(20),
-        output_cap: OUTPUT_CAP,
-        umask: None,
+/// What a handler's process has as its environment: of a file's document, or of a plugin's with its variables.
+async fn seen(world: &World, env: Env, plugin: Option<&Json<'_>>) -> Result<String, String> {
+    const DOCUMENT: &str = r#"{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"unused","argv":["env","-0"]}]}]}}"#;
+    let place = Place::new(&[])?;
+    let file = place.base().join("hooks.json");
+    let mut plugins = Vec::new();
+    match plugin {
+        None => fs::write(&file, DOCUMENT).map_err(|error| error.to_string())?,
+        Some(env) => plugins.push(PluginDocument {
+            plugin_id: "p@m".to_owned(),
+            location: "p".to_owned(),
+            env: pairs(env)?,
+            document: DOCUMENT.to_owned(),
+        }),
+    }
+    let snapshot = load(&file, None, &|_| false, &plugins).snapshot;
+    let invocation = with_target("SessionStart", &Json::parse("\"startup\"")?)?;
+    let transcripts = Transcripts { session: "/t".to_owned(), agent: None };
+    let plan =
+        plan(&snapshot, &crate::invoke::input(invocation), &transcripts).ok_or("the event is not known")?;
+    let env = env.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
+    let surroundings = Surroundings::new(place.base().to_owned(), env);
+    let outcomes = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), None).await;
+    let [Some(outcome)] = outcomes.as_slice() else {
+        return Err(format!("expected one handler: {outcomes:?}"));
     };
-    let outcome = world.runner.run(run, &CancellationToken::new()).await;
     if outcome.end != End::Exited(0) {
         return Err(format!("the handler did not run: {outcome:?}"));
     }
-    let output = String::from_utf8(outcome.stdout.bytes).map_err(|error| error.to_string())?;
-    let pairs = output.split_terminator('\0').filter_map(|pair| pair.split_once('='));
-    Ok(told(&pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()))
+    let output = String::from_utf8(outcome.stdout.bytes.clone()).map_err(|error| error.to_string())?;
+    let variables = output.split_terminator('\0').filter_map(|pair| pair.split_once('='));
+    Ok(told(&variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()))
 }

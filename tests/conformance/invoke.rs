@@ -17,7 +17,8 @@ pub(crate) fn lenient(text: &str) -> Result<Invocation, String> {
 pub(crate) fn with_target(event: &str, target: &Json<'_>) -> Result<Invocation, String> {
     let name = target.get("name").unwrap_or(target).raw;
     let server = target.given("mcp_server").map(|server| format!(",\"mcp_server\":{}", server.raw));
-    let call = format!("\"call\":{{\"id\":\"c\",\"name\":{name},\"args\":{{}}{}}}", server.unwrap_or_default());
+    let call =
+        format!("\"call\":{{\"id\":\"c\",\"name\":{name},\"args\":{{}}{}}}", server.unwrap_or_default());
     let agent = format!("\"agent\":{{\"id\":\"a\",\"name\":{name}}}");
     let last = "\"continuation_count\":0,\"last_assistant_message\":\"\"";
     let fields = match event {

@@ -60,7 +60,11 @@ impl<'a> Json<'a> {
     /// The last member with this key.
     pub(crate) fn get(&self, key: &str) -> Option<&Json<'a>> {
         let Node::Object(members) = &self.node else { return None };
-        members.iter().rev().find(|(name, _)| name.lossy == key && name.lone.is_empty()).map(|(_, value)| value)
+        members
+            .iter()
+            .rev()
+            .find(|(name, _)| name.lossy == key && name.lone.is_empty())
+            .map(|(_, value)| value)
     }
 
     /// The same, where null counts as absent.

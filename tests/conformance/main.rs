@@ -20,6 +20,7 @@ mod bytes;
 mod charclass;
 mod compare;
 mod config;
+mod daemon;
 mod env;
 mod invoke;
 mod json;
@@ -28,6 +29,7 @@ mod place;
 mod projection;
 mod reduce;
 mod self_check;
+mod socket;
 mod summary;
 mod terminal;
 mod transport;
@@ -71,10 +73,39 @@ fn main() -> ExitCode {
         }
     };
     println!("\nrunning {} vectors and the check of the runner itself", vectors.len());
-    let runtime =
-        tokio::runtime::Builder::new_multi_thread().enable_all().thread_stack_size(STACK).worker_threads(4).build();
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .thread_stack_size(STACK)
+        .worker_threads(4)
+        .build();
     let summary = runtime.unwrap().block_on(run(vectors, &arguments));
     summary.print()
+}
+
+/// One thing to check: a vector, or a vector once more through the daemon's socket.
+enum Job {
+    Vector(Vector),
+    Socket(Vector),
+}
+
+impl Job {
+    fn id(&self) -> String {
+        match self {
+            Job::Vector(vector) => vector.id.clone(),
+            Job::Socket(vector) => format!("socket/{}", vector.id),
+        }
+    }
+
+    fn is_computed(&self) -> bool {
+        matches!(self, Job::Vector(vector) if COMPUTED.contains(&vector.area()))
+    }
+
+    async fn check(self, world: &World) -> Checked {
+        match self {
+            Job::Vector(vector) => check(world, &vector).await,
+            Job::Socket(vector) => socket::check(world, &vector).await,
+        }
+    }
 }
 
 async fn run(vectors: Vec<Vector>, arguments: &Arguments) -> Summary {
@@ -84,21 +115,20 @@ async fn run(vectors: Vec<Vector>, arguments: &Arguments) -> Summary {
     if arguments.selects("self-check") {
         summary.add("self-check", "self-check", self_check::check(&world).await);
     }
-    let (chosen, others): (Vec<Vector>, Vec<Vector>) =
-        vectors.into_iter().partition(|vector| arguments.selects(&vector.id));
+    let samples = socket::samples(&vectors);
+    let jobs = vectors.into_iter().map(Job::Vector).chain(samples.into_iter().map(Job::Socket));
+    let (chosen, others): (Vec<Job>, Vec<Job>) = jobs.partition(|job| arguments.selects(&job.id()));
     summary.filtered = others.len();
-    let (first, second): (Vec<Vector>, Vec<Vector>) =
-        chosen.into_iter().partition(|vector| COMPUTED.contains(&vector.area()));
+    let (first, second): (Vec<Job>, Vec<Job>) = chosen.into_iter().partition(Job::is_computed);
     for phase in [first, second] {
         let places = Arc::new(Semaphore::new(AT_ONCE));
         let tasks: Vec<_> = phase
             .into_iter()
-            .map(|vector| {
-                let (world, places) = (world.clone(), places.clone());
-                let id = vector.id.clone();
+            .map(|job| {
+                let (id, world, places) = (job.id(), world.clone(), places.clone());
                 let task = tokio::spawn(async move {
                     let _place = places.acquire_owned().await.unwrap();
-                    check(&world, &vector).await
+                    job.check(&world).await
                 });
                 (id, task)
             })

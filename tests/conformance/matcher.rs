@@ -35,7 +35,8 @@ pub(crate) fn check(vector: &Vector) -> Checked {
                 same(expect.need("diagnostics")?, &Json::parse(&told)?, Rules::default())?;
                 return Ok(Held::AsRecorded);
             }
-            let invalid = diagnostic.code == code::INVALID_MATCHER && diagnostic.field.as_deref() == Some("matcher");
+            let invalid =
+                diagnostic.code == code::INVALID_MATCHER && diagnostic.field.as_deref() == Some("matcher");
             return match (vector.decision(), kind, invalid) {
                 (Some("D7"), "raises", true) => vector.decided(),
                 (Some("D7"), _, true) => Ok(Held::Refused),
@@ -52,7 +53,8 @@ pub(crate) fn check(vector: &Vector) -> Checked {
         return Err(format!("expected {kind}, got {got}"));
     }
     if let Matcher::Exact(names) = &compiled {
-        let expected: Result<Vec<&str>, String> = expect.need("names")?.items().iter().map(Json::str).collect();
+        let expected: Result<Vec<&str>, String> =
+            expect.need("names")?.items().iter().map(Json::str).collect();
         if !names.iter().map(String::as_str).eq(expected?) {
             return Err(format!("expected the names {}, got {names:?}", expect.need("names")?.raw));
         }

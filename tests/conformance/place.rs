@@ -17,7 +17,8 @@ pub(crate) struct Place {
 impl Place {
     /// A tree in a canonical path. `folders` are made: placeholder and path below the top.
     pub(crate) fn new(folders: &[(&'static str, &str)]) -> Result<Place, String> {
-        let top = tempfile::Builder::new().prefix("conformance").tempdir().map_err(|error| error.to_string())?;
+        let top =
+            tempfile::Builder::new().prefix("conformance").tempdir().map_err(|error| error.to_string())?;
         let base = fs::canonicalize(top.path()).map_err(|error| error.to_string())?;
         let mut place = Place { _top: top, base, names: Vec::new() };
         for (name, folder) in folders {

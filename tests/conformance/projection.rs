@@ -81,7 +81,8 @@ fn null_result(vector: &Vector, text: &str) -> Checked {
     let mut invocation = lenient(text)?;
     let null = stdin(&invocation, &transcripts(vector)?).map_err(|error| error.to_string())?;
     let Event::PostToolUse(event) = &mut invocation.event else { return vector.no_rule() };
-    event.result = hooksd_protocol::json::RawJson::new(OTHER.to_owned()).map_err(|error| error.to_string())?;
+    event.result =
+        hooksd_protocol::json::RawJson::new(OTHER.to_owned()).map_err(|error| error.to_string())?;
     let other = stdin(&invocation, &transcripts(vector)?).map_err(|error| error.to_string())?;
     let field = |result: &str| format!("\"tool_response\":{result},\"tool_use_id\"");
     let expected = other.replace(&field(OTHER), &field("null"));

@@ -59,12 +59,18 @@ impl Summary {
     pub(crate) fn add(&mut self, area: &str, id: &str, checked: Checked) {
         let area = self.areas.entry(area.to_owned()).or_default();
         let checked = match checked {
-            Ok(Held::Skipped(reason)) if reason.trim().is_empty() => Err("skipped without a reason".to_owned()),
+            Ok(Held::Skipped(reason)) if reason.trim().is_empty() => {
+                Err("skipped without a reason".to_owned())
+            }
             other => other,
         };
         match checked {
             Ok(held) => {
-                if matches!(held, Held::Skipped(_)) { area.skipped += 1 } else { area.ran += 1 }
+                if matches!(held, Held::Skipped(_)) {
+                    area.skipped += 1
+                } else {
+                    area.ran += 1
+                }
                 *area.headings.entry(held.heading()).or_default() += 1;
             }
             Err(difference) => {
@@ -73,6 +79,11 @@ impl Summary {
                 self.failures.push((id.to_owned(), difference));
             }
         }
+    }
+
+    /// How many have failed so far.
+    pub(crate) fn failed(&self) -> usize {
+        self.failures.len()
     }
 
     pub(crate) fn print(self) -> ExitCode {
@@ -91,7 +102,7 @@ impl Summary {
         if self.killed > 0 {
             println!("{} processes that handlers had left were killed", self.killed);
         }
-        let failed = self.failures.len();
+        let failed = self.failed();
         let word = if failed == 0 { "ok" } else { "FAILED" };
         println!(
             "\ntest result: {word}. {passed} passed; {failed} failed; {skipped} ignored; 0 measured; {} filtered out; \

@@ -112,7 +112,8 @@ pub(crate) fn load(folder: &Path) -> Result<Vec<Vector>, String> {
         read.map_err(|error| format!("{}: {error}", file.display()))?;
         let text: &'static str = text.leak();
         for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-            let vector = Vector::read(line).map_err(|error| format!("{}:{}: {error}", file.display(), number + 1))?;
+            let vector =
+                Vector::read(line).map_err(|error| format!("{}:{}: {error}", file.display(), number + 1))?;
             vectors.push(vector);
         }
     }

@@ -68,8 +68,10 @@ fn processes(pair: &str, prefix: bool) -> Vec<Pid> {
         .filter(|name| name.bytes().all(|byte| byte.is_ascii_digit()) && *name != own)
         .filter(|name| {
             let mut environment = Vec::new();
-            let read = File::open(format!("/proc/{name}/environ")).and_then(|mut file| file.read_to_end(&mut environment));
-            let found = |found: &[u8]| found == pair.as_bytes() || (prefix && found.starts_with(pair.as_bytes()));
+            let read = File::open(format!("/proc/{name}/environ"))
+                .and_then(|mut file| file.read_to_end(&mut environment));
+            let found =
+                |found: &[u8]| found == pair.as_bytes() || (prefix && found.starts_with(pair.as_bytes()));
             read.is_ok() && environment.split(|byte| *byte == 0).any(found)
         })
         .filter_map(|name| Pid::from_raw(name.parse().ok()?))

@@ -79,7 +79,11 @@ impl Client {
     ///
     /// # Errors
     /// When the connection breaks, the answer does not come in time, is an error, or does not fit.
-    pub async fn call<P: Serialize, R: DeserializeOwned>(&self, method: &str, params: &P) -> Result<R, ClientError> {
+    pub async fn call<P: Serialize, R: DeserializeOwned>(
+        &self,
+        method: &str,
+        params: &P,
+    ) -> Result<R, ClientError> {
         let raw = self.call_raw(method, params).await?;
         let bad = |message: String| ClientError::BadAnswer(message);
         let value = Value::parse(&raw, Dialect::Strict).map_err(|error| bad(error.to_string()))?;

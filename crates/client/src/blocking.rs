@@ -56,7 +56,11 @@ impl Client {
     ///
     /// # Errors
     /// When the connection breaks, the answer does not come in time, is an error, or does not fit.
-    pub fn call<P: Serialize, R: DeserializeOwned>(&mut self, method: &str, params: &P) -> Result<R, ClientError> {
+    pub fn call<P: Serialize, R: DeserializeOwned>(
+        &mut self,
+        method: &str,
+        params: &P,
+    ) -> Result<R, ClientError> {
         let raw = self.call_raw(method, params)?;
         let bad = |message: String| ClientError::BadAnswer(message);
         let value = Value::parse(&raw, Dialect::Strict).map_err(|error| bad(error.to_string()))?;
@@ -123,7 +127,9 @@ impl Client {
             // An answer holds at most what the handlers may print, far below this.
             let limit = (2 * MAX_LINE).saturating_sub(line.len()) as u64;
             match (&mut self.stream).take(limit).read_until(b'\n', &mut line) {
-                Ok(0) if limit == 0 => return Err(ClientError::BadAnswer("the answer is too long".to_owned())),
+                Ok(0) if limit == 0 => {
+                    return Err(ClientError::BadAnswer("the answer is too long".to_owned()));
+                }
                 Ok(0) => return Err(ClientError::Closed),
                 Ok(_) if line.last() == Some(&b'\n') => {
                     return String::from_utf8(line)

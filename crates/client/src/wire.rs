@@ -30,7 +30,8 @@ pub struct Notification {
 
 pub(crate) fn parse(line: &str) -> Result<Incoming, ClientError> {
     let bad = |what: &str| ClientError::BadAnswer(what.to_owned());
-    let value = Value::parse(line, Dialect::Strict).map_err(|error| ClientError::BadAnswer(error.to_string()))?;
+    let value =
+        Value::parse(line, Dialect::Strict).map_err(|error| ClientError::BadAnswer(error.to_string()))?;
     if let Some(method) = value.get("method").and_then(|method| method.as_str()) {
         let params = value.get("params").map_or("{}", |params| params.raw()).to_owned();
         return Ok(Incoming::Notification(Notification { method: method.into_owned(), params }));
@@ -55,7 +56,8 @@ fn read_error(value: &Value<'_>) -> Result<RpcError, ClientError> {
         code: i64,
         message: String,
     }
-    let wire: Wire = read(value, Reading::Strict).map_err(|error| ClientError::BadAnswer(error.to_string()))?;
+    let wire: Wire =
+        read(value, Reading::Strict).map_err(|error| ClientError::BadAnswer(error.to_string()))?;
     let data = value.get("data").and_then(|data| serde_json::from_str(data.raw()).ok());
     Ok(RpcError { code: wire.code, message: wire.message, data })
 }

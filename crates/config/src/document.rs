@@ -64,8 +64,11 @@ pub fn parse_bytes(bytes: &[u8], location: &str, list_form: ListForm) -> Parsed 
     let unreadable = |reason: String| Parsed {
         declarations: None,
         diagnostics: vec![
-            Diagnostic::warning(code::CONFIG_READ_FAILED, format!("{location} {reason}; none of its hooks is loaded"))
-                .field(location),
+            Diagnostic::warning(
+                code::CONFIG_READ_FAILED,
+                format!("{location} {reason}; none of its hooks is loaded"),
+            )
+            .field(location),
         ],
     };
     // Editors write the mark and users cannot see it (D6).
@@ -101,7 +104,8 @@ fn kept<T>(declared: usize, left: Vec<T>) -> Option<Vec<T>> {
 impl DocumentReader<'_> {
     fn drop_item(&mut self, field: &str, reason: &str) {
         let field = format!("{}:{field}", self.location);
-        self.diagnostics.push(Diagnostic::warning(code::INVALID_CONFIG, format!("{field}: {reason}")).field(field));
+        self.diagnostics
+            .push(Diagnostic::warning(code::INVALID_CONFIG, format!("{field}: {reason}")).field(field));
     }
 
     fn document(
@@ -127,7 +131,8 @@ impl DocumentReader<'_> {
                 return Some(declarations);
             }
             kind => {
-                let reason = format!("expected an object of events, got {}; no hooks are loaded", kind.noun());
+                let reason =
+                    format!("expected an object of events, got {}; no hooks are loaded", kind.noun());
                 self.drop_item("hooks", &reason);
                 return None;
             }
@@ -161,7 +166,10 @@ impl DocumentReader<'_> {
 
     fn group(&mut self, group: &Value<'_>, field: &str) -> Option<GroupDeclaration> {
         if !group.is_object() {
-            self.drop_item(field, &format!("expected a group {{matcher, hooks}}, got {}", group.kind().noun()));
+            self.drop_item(
+                field,
+                &format!("expected a group {{matcher, hooks}}, got {}", group.kind().noun()),
+            );
             return None;
         }
         let hooks = group.get("hooks").filter(|hooks| hooks.kind() == Kind::Array);
@@ -195,7 +203,8 @@ impl DocumentReader<'_> {
                 }
                 Kind::String(text) => Some(text.into_owned()),
                 kind => {
-                    let reason = format!("matcher: expected a string, got {}; the group is dropped", kind.noun());
+                    let reason =
+                        format!("matcher: expected a string, got {}; the group is dropped", kind.noun());
                     self.drop_item(field, &reason);
                     return None;
                 }
@@ -210,7 +219,9 @@ impl DocumentReader<'_> {
         }
         match item.get("type").map(|kind| kind.kind()) {
             Some(Kind::String(word)) if word == "command" => {}
-            Some(Kind::String(word)) => return Err(format!("type: only \"command\" is supported, not {word:?}")),
+            Some(Kind::String(word)) => {
+                return Err(format!("type: only \"command\" is supported, not {word:?}"));
+            }
             Some(kind) => return Err(format!("type: expected \"command\", got {}", kind.noun())),
             None => return Err("type: this field is required: \"command\"".to_owned()),
         }
@@ -234,7 +245,9 @@ impl DocumentReader<'_> {
         if let Some(flag) = item.get("async").or_else(|| item.get("async_")).filter(|flag| !flag.is_null()) {
             match lenient_bool(&flag) {
                 Some(false) => {}
-                Some(true) => return Err("async: handlers that nobody waits for are not supported".to_owned()),
+                Some(true) => {
+                    return Err("async: handlers that nobody waits for are not supported".to_owned());
+                }
                 None => return Err(format!("async: expected a boolean, got {}", flag.kind().noun())),
             }
         }
@@ -244,13 +257,16 @@ impl DocumentReader<'_> {
 
     /// A misspelled `onFailure` fails closed: dropping the handler, or ignoring the key, would fail open.
     fn on_failure(&mut self, item: &Value<'_>, field: &str) -> OnFailure {
-        let Some(value) = item.get("onFailure").filter(|value| !value.is_null()) else { return OnFailure::Ignore };
+        let Some(value) = item.get("onFailure").filter(|value| !value.is_null()) else {
+            return OnFailure::Ignore;
+        };
         match value.as_str().as_deref() {
             Some("ignore") => OnFailure::Ignore,
             Some("block") => OnFailure::Block,
             _ => {
                 let field = format!("{field}.onFailure");
-                let reason = format!("expected \"ignore\" or \"block\", got {}; taken as \"block\"", value.raw());
+                let reason =
+                    format!("expected \"ignore\" or \"block\", got {}; taken as \"block\"", value.raw());
                 self.drop_item(&field, &reason);
                 OnFailure::Block
             }
@@ -260,7 +276,9 @@ impl DocumentReader<'_> {
 
 fn string(value: &Value<'_>, name: &str) -> Result<String, String> {
     match value.kind() {
-        Kind::String(_) if value.has_lone_surrogate() => Err(format!("{name}: has a surrogate without a partner")),
+        Kind::String(_) if value.has_lone_surrogate() => {
+            Err(format!("{name}: has a surrogate without a partner"))
+        }
         Kind::String(text) => Ok(text.into_owned()),
         kind => Err(format!("{name}: expected a string, got {}", kind.noun())),
     }
@@ -284,7 +302,9 @@ fn argument_list(value: &Value<'_>) -> Result<Vec<String>, String> {
 fn seconds(value: &Value<'_>) -> Result<f64, String> {
     match lenient_float(value) {
         Some(seconds) if seconds.is_finite() && seconds > 0.0 => Ok(seconds),
-        _ => Err(format!("timeout: expected seconds, greater than 0 and finite, got {}", excerpt(value.raw()))),
+        _ => {
+            Err(format!("timeout: expected seconds, greater than 0 and finite, got {}", excerpt(value.raw())))
+        }
     }
 }
 

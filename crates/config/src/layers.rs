@@ -68,7 +68,11 @@ pub fn load(
             let location = path.display().to_string();
             let message = format!("{location} {reason}; none of its hooks is loaded");
             merge.diagnostics.push(Diagnostic::warning(code::CONFIG_READ_FAILED, message).field(&location));
-            merge.sources.push(SourceState { source: Source::Project(path), fingerprint: None, loaded: false });
+            merge.sources.push(SourceState {
+                source: Source::Project(path),
+                fingerprint: None,
+                loaded: false,
+            });
         }
         Some(Found::File(contents)) => {
             let fingerprint = contents.fingerprint();
@@ -151,9 +155,11 @@ impl Merge {
         self.sources.push(SourceState { source: source.clone(), fingerprint, loaded });
         let (source, env) = (Arc::new(source), Arc::new(env));
         for (event, declarations) in parsed.declarations.unwrap_or_default() {
-            let groups = declarations
-                .into_iter()
-                .map(|declaration: GroupDeclaration| Group { declaration, source: source.clone(), env: env.clone() });
+            let groups = declarations.into_iter().map(|declaration: GroupDeclaration| Group {
+                declaration,
+                source: source.clone(),
+                env: env.clone(),
+            });
             match self.events.iter_mut().find(|(name, _)| *name == event) {
                 Some((_, existing)) => existing.extend(groups),
                 None => self.events.push((event, groups.collect())),

@@ -58,7 +58,9 @@ impl LegacyEvent {
             LegacyEvent::TaskComplete => (EventName::Notification, Some("agent_completed")),
             LegacyEvent::InputRequired => (EventName::Notification, Some("agent_needs_input")),
             LegacyEvent::SessionEnd => (EventName::SessionEnd, None),
-            LegacyEvent::ContextOffload | LegacyEvent::ContextCompact => (EventName::PreCompact, Some("manual")),
+            LegacyEvent::ContextOffload | LegacyEvent::ContextCompact => {
+                (EventName::PreCompact, Some("manual"))
+            }
         }
     }
 }
@@ -71,11 +73,15 @@ pub fn is_list_form(hooks: &Value<'_>) -> bool {
 
 /// Maps the entries to events of today.
 #[must_use]
-pub fn migrate(hooks: &Value<'_>, location: &str) -> (Vec<(EventName, Vec<GroupDeclaration>)>, Vec<Diagnostic>) {
+pub fn migrate(
+    hooks: &Value<'_>,
+    location: &str,
+) -> (Vec<(EventName, Vec<GroupDeclaration>)>, Vec<Diagnostic>) {
     let mut events: Vec<(EventName, Vec<GroupDeclaration>)> = Vec::new();
     let mut unmapped = Vec::new();
     for entry in hooks.items() {
-        let Some(argv) = entry.get("command").and_then(|command| strings(&command)).filter(|argv| !argv.is_empty())
+        let Some(argv) =
+            entry.get("command").and_then(|command| strings(&command)).filter(|argv| !argv.is_empty())
         else {
             continue;
         };
@@ -98,9 +104,11 @@ pub fn migrate(hooks: &Value<'_>, location: &str) -> (Vec<(EventName, Vec<GroupD
             }
         }
     }
-    let deprecated = "the list form of \"hooks\" is deprecated: use {\"hooks\": {EVENT: [{\"hooks\": [...]}]}}";
-    let mut diagnostics =
-        vec![Diagnostic::warning(code::LEGACY_DEPRECATED, format!("{location}: {deprecated}")).field(location)];
+    let deprecated =
+        "the list form of \"hooks\" is deprecated: use {\"hooks\": {EVENT: [{\"hooks\": [...]}]}}";
+    let mut diagnostics = vec![
+        Diagnostic::warning(code::LEGACY_DEPRECATED, format!("{location}: {deprecated}")).field(location),
+    ];
     if !events.is_empty() {
         let names: Vec<&str> = events.iter().map(|(event, _)| event.as_str()).collect();
         let message = format!("{location}: its commands run on {}", names.join(", "));
@@ -115,7 +123,9 @@ pub fn migrate(hooks: &Value<'_>, location: &str) -> (Vec<(EventName, Vec<GroupD
 
 /// The events an entry asks for: none or an empty list is all of them; anything but a list is nothing.
 fn wanted(entry: &Value<'_>, unmapped: &mut Vec<String>) -> Vec<LegacyEvent> {
-    let Some(names) = entry.get("events").filter(|names| !names.is_null()) else { return LegacyEvent::ALL.to_vec() };
+    let Some(names) = entry.get("events").filter(|names| !names.is_null()) else {
+        return LegacyEvent::ALL.to_vec();
+    };
     if names.kind() != Kind::Array {
         return Vec::new();
     }

@@ -41,7 +41,8 @@ fn has_git_metadata(folder: &Path) -> bool {
 fn points_to_git(folder: &Path, git: &Path) -> bool {
     let Found::File(contents) = bounded(git, MAX_GIT_POINTER) else { return false };
     let Ok(text) = std::str::from_utf8(&contents.bytes) else { return false };
-    let Some(target) = text.trim().strip_prefix("gitdir:").map(str::trim).filter(|target| !target.is_empty()) else {
+    let Some(target) = text.trim().strip_prefix("gitdir:").map(str::trim).filter(|target| !target.is_empty())
+    else {
         return false;
     };
     folder.join(target).exists()

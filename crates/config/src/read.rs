@@ -80,7 +80,9 @@ pub fn bounded(path: &Path, limit: u64) -> Found {
     let mut bytes = Vec::new();
     // One byte more than allowed: the file may grow between the look and the read.
     match file.take(limit + 1).read_to_end(&mut bytes) {
-        Ok(_) if bytes.len() as u64 > limit => unreadable(format!("is longer than the limit of {limit} bytes")),
+        Ok(_) if bytes.len() as u64 > limit => {
+            unreadable(format!("is longer than the limit of {limit} bytes"))
+        }
         Ok(_) => Found::File(Contents { path: real, bytes }),
         Err(error) => unreadable(format!("cannot be read: {error}")),
     }

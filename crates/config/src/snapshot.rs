@@ -201,6 +201,12 @@ impl Snapshot {
         self.handlers.iter().filter(move |handler| handler.event == event)
     }
 
+    /// Whether a matcher of the event is an expression: matching those may take a while.
+    #[must_use]
+    pub fn has_expressions(&self, event: EventName) -> bool {
+        self.handlers_of(event).any(|handler| matches!(*handler.matcher, Matcher::Expression(_)))
+    }
+
     /// Events that have handlers, sorted by name.
     #[must_use]
     pub fn events(&self) -> Vec<EventName> {

@@ -58,11 +58,8 @@ impl Store {
         };
         let entries = projects.entries().into_iter().filter_map(|(root, entry)| {
             entry.get("trusted_at")?.as_str()?;
-            let fingerprint = match entry.get("sha256") {
-                None => None,
-                // A hash that is no string cannot match any document.
-                Some(hash) => Some(hash.as_str().unwrap_or_default().into_owned()),
-            };
+            // A hash that is no string cannot match any document.
+            let fingerprint = entry.get("sha256").map(|hash| hash.as_str().unwrap_or_default().into_owned());
             Some((root.into_owned(), fingerprint))
         });
         Ok(Store::Entries(entries.collect()))
@@ -75,9 +72,9 @@ impl Store {
         let Store::Entries(entries) = self else { return false };
         let Ok(real) = fs::canonicalize(root) else { return false };
         let Some(real) = real.to_str() else { return false };
-        entries.iter().any(|(trusted, hash)| {
-            trusted == real && hash.as_deref().is_none_or(|hash| hash == fingerprint)
-        })
+        entries
+            .iter()
+            .any(|(trusted, hash)| trusted == real && hash.as_deref().is_none_or(|hash| hash == fingerprint))
     }
 }
 
@@ -119,11 +116,16 @@ mod tests {
     #[test]
     fn anything_else_trusts_nothing() {
         for text in [
-            "", "[]", "{}", r#"{"version":2,"projects":{"<ROOT>/a":{"trusted_at":"t"}}}"#,
+            "",
+            "[]",
+            "{}",
+            r#"{"version":2,"projects":{"<ROOT>/a":{"trusted_at":"t"}}}"#,
             r#"{"version":1.0,"projects":{"<ROOT>/a":{"trusted_at":"t"}}}"#,
             r#"{"version":true,"projects":{"<ROOT>/a":{"trusted_at":"t"}}}"#,
-            r#"{"version":1,"projects":{"<ROOT>/a":{}}}"#, r#"{"version":1,"projects":{"<ROOT>/a":true}}"#,
-            r#"{"version":1,"projects":{"<ROOT>/a":{"trusted_at":5}}}"#, r#"{"version":1,"projects":[]}"#,
+            r#"{"version":1,"projects":{"<ROOT>/a":{}}}"#,
+            r#"{"version":1,"projects":{"<ROOT>/a":true}}"#,
+            r#"{"version":1,"projects":{"<ROOT>/a":{"trusted_at":5}}}"#,
+            r#"{"version":1,"projects":[]}"#,
         ] {
             let (folder, store) = store_with(text);
             assert!(!store.trusts(&folder.path().join("a"), "any"), "{text}");

@@ -83,7 +83,8 @@ pub(crate) fn read_event(text: &str, folder: &Path) -> Result<EventInput, Failur
         Invocation { context, event }
     } else {
         return Err(wrong(
-            "expected {\"context\", \"event\"}, {\"event\": NAME, ...} or {\"hook_event_name\": NAME, ...}".to_owned(),
+            "expected {\"context\", \"event\"}, {\"event\": NAME, ...} or {\"hook_event_name\": NAME, ...}"
+                .to_owned(),
         ));
     };
     Ok(EventInput {

@@ -166,11 +166,17 @@ impl Connection {
         if let Some(key) = &key {
             let mut running = self.running.lock();
             let refusal = if running.len() >= MAX_IN_FLIGHT {
-                let message = format!("{MAX_IN_FLIGHT} requests of this connection are running; wait for answers");
-                Some(RpcError::new(error_code::OVERLOADED, message)
-                    .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS })))
+                let message =
+                    format!("{MAX_IN_FLIGHT} requests of this connection are running; wait for answers");
+                Some(
+                    RpcError::new(error_code::OVERLOADED, message)
+                        .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS })),
+                )
             } else if running.contains_key(key) {
-                Some(RpcError::new(error_code::INVALID_REQUEST, "id: a request with this id is still running"))
+                Some(RpcError::new(
+                    error_code::INVALID_REQUEST,
+                    "id: a request with this id is still running",
+                ))
             } else {
                 None
             };
@@ -192,7 +198,11 @@ impl Connection {
                 Ok(answer) => answer(&id),
                 Err(error) => {
                     tracing::error!(%error, "a request was lost");
-                    error_line(&id, error_code::INTERNAL_ERROR, "the request was lost inside the daemon; please report this")
+                    error_line(
+                        &id,
+                        error_code::INTERNAL_ERROR,
+                        "the request was lost inside the daemon; please report this",
+                    )
                 }
             };
             tokio::select! {

@@ -12,7 +12,8 @@ use hooksd_protocol::decision::{Behavior, Body};
 use hooksd_protocol::invocation::Invocation;
 use hooksd_protocol::json::{Dialect, Reading, Text, Value};
 use hooksd_protocol::methods::{
-    HandlerStatus, HookInvoke, InvokeOptions, InvokeResult, Mode, SessionInfo, SessionOpen, SessionRef, SessionReload,
+    HandlerStatus, HookInvoke, InvokeOptions, InvokeResult, Mode, SessionInfo, SessionOpen, SessionRef,
+    SessionReload,
 };
 use serde_json::json;
 use tokio_util::sync::CancellationToken;
@@ -52,7 +53,10 @@ const EDIT: (&str, &str) = ("\"matcher\": \"Bash\"", "\"matcher\": \"^(Bash|Writ
 /// # Errors
 /// When the temporary folder, the daemon or a call fails.
 pub async fn play(out: &mut (dyn Write + Send)) -> Result<()> {
-    let folder = tempfile::Builder::new().prefix("hooksd-demo-").tempdir().context("cannot make a temporary folder")?;
+    let folder = tempfile::Builder::new()
+        .prefix("hooksd-demo-")
+        .tempdir()
+        .context("cannot make a temporary folder")?;
     let root = fs::canonicalize(folder.path()).context("cannot resolve the temporary folder")?;
     let config_dir = root.join("config");
     for project in ["alpha", "beta"] {
@@ -88,7 +92,11 @@ async fn scenes(out: &mut (dyn Write + Send), socket: &Path, root: &Path, docume
     }
     let alpha = Agent::open("alpha", socket, root).await?;
     let beta = Agent::open("beta", socket, root).await?;
-    writeln!(out, "\nTwo agents have opened a session each. Both are pinned to snapshot {}.\n", alpha.snapshot())?;
+    writeln!(
+        out,
+        "\nTwo agents have opened a session each. Both are pinned to snapshot {}.\n",
+        alpha.snapshot()
+    )?;
 
     let start = json!({ "event": "SessionStart", "cause": "startup" });
     let dangerous = bash("rm -rf / --no-preserve-root");
@@ -97,11 +105,11 @@ async fn scenes(out: &mut (dyn Write + Send), socket: &Path, root: &Path, docume
         "event": "PostToolUse", "result": "ok",
         "call": { "id": "c2", "name": "write_file", "args": { "file_path": "src/lib.rs", "content": "fn main(){}" } },
     });
-    let stop = |count: u32| {
-        json!({ "event": "Stop", "continuation_count": count, "last_assistant_message": "Done." })
-    };
+    let stop = |count: u32| json!({ "event": "Stop", "continuation_count": count, "last_assistant_message": "Done." });
     // Side by side: each pair of events is under way at the same time.
-    for (left, right) in [(&start, &start), (&dangerous, &harmless), (&write_event, &stop(0)), (&stop(1), &stop(1))] {
+    for (left, right) in
+        [(&start, &start), (&dangerous, &harmless), (&write_event, &stop(0)), (&stop(1), &stop(1))]
+    {
         let (first, second) = tokio::join!(alpha.send(left), beta.send(right));
         show(out, &alpha, left, &first?)?;
         show(out, &beta, right, &second?)?;
@@ -160,7 +168,8 @@ impl Agent {
     }
 
     async fn send(&self, event: &serde_json::Value) -> Result<InvokeResult> {
-        let context = json!({ "thread_id": format!("demo-{}", self.name), "cwd": self.cwd, "approval_mode": "manual" });
+        let context =
+            json!({ "thread_id": format!("demo-{}", self.name), "cwd": self.cwd, "approval_mode": "manual" });
         let text = json!({ "context": context, "event": event }).to_string();
         let value = Value::parse(&text, Dialect::Strict)?;
         let invocation = Some(Invocation::read(&value, Reading::Strict)?);
@@ -185,7 +194,9 @@ fn show(out: &mut dyn Write, agent: &Agent, event: &serde_json::Value, result: &
     let call = event.get("call");
     let detail = call
         .and_then(|call| call.get("args"))
-        .map(|args| args.get("command").or_else(|| args.get("file_path")).map(ToString::to_string).unwrap_or_default())
+        .map(|args| {
+            args.get("command").or_else(|| args.get("file_path")).map(ToString::to_string).unwrap_or_default()
+        })
         .or_else(|| event.get("cause").map(ToString::to_string))
         .or_else(|| event.get("continuation_count").map(|count| format!("already continued: {count}")));
     writeln!(out, "  {:<6} {:<14} {}", agent.name, result.decision.event, detail.unwrap_or_default())?;
@@ -195,8 +206,14 @@ fn show(out: &mut dyn Write, agent: &Agent, event: &serde_json::Value, result: &
             (None, Some(signal)) => format!("signal {signal}"),
             (None, None) => format!("{:?}", handler.status),
         };
-        let color = if handler.status == HandlerStatus::Blocked { AnsiColor::Yellow } else { AnsiColor::BrightBlack };
-        writeln!(out, "         {} {ended}, {} ms", paint(color, &format!("ran {}", handler.id)), handler.duration_ms)?;
+        let color =
+            if handler.status == HandlerStatus::Blocked { AnsiColor::Yellow } else { AnsiColor::BrightBlack };
+        writeln!(
+            out,
+            "         {} {ended}, {} ms",
+            paint(color, &format!("ran {}", handler.id)),
+            handler.duration_ms
+        )?;
     }
     if result.handlers.is_empty() {
         writeln!(out, "         {}", paint(AnsiColor::BrightBlack, "no handler is for it"))?;

@@ -20,7 +20,7 @@ use uuid::Uuid;
 
 use crate::daemon::Daemon;
 use crate::fanout::{Progress, Surroundings, fan_out};
-use crate::once::{Answer, Delivery, Execution};
+use crate::once::{Answer, Delivery, Execution, Finisher};
 use crate::session::{MAX_DEPTH, Pinned, Session, check_cwd};
 use crate::sessions::open_inline;
 
@@ -89,7 +89,9 @@ pub(crate) async fn invoke(
     if !pinned.still_trusted(&daemon.settings) {
         let root = pinned.root.display().to_string();
         let message = format!("{root} is no longer trusted but its hooks are loaded: use session/reload");
-        return Err(RpcError::new(error_code::UNTRUSTED_WORKSPACE, message).with(serde_json::json!({ "root": root })));
+        return Err(
+            RpcError::new(error_code::UNTRUSTED_WORKSPACE, message).with(serde_json::json!({ "root": root }))
+        );
     }
     let cwd = match request.input.cwd() {
         Some(cwd) => {
@@ -126,11 +128,12 @@ pub(crate) async fn invoke(
             };
             let session = session.clone();
             daemon.events.spawn(async move {
+                let finisher = Finisher::new(execution.clone());
                 let (answer, keep) = run.execute(&execution).await;
                 if !keep {
                     session.once.forget(&key, &execution);
                 }
-                execution.finish(answer);
+                finisher.finish(answer);
             });
             waiter
         }
@@ -179,16 +182,24 @@ impl Run {
     async fn execute(self, execution: &Execution) -> (Answer, bool) {
         let _running = self.session.begin_event();
         if self.pinned.depth(&self.daemon.settings) >= MAX_DEPTH {
-            let message = format!("hooks that start agents that have hooks end at depth {MAX_DEPTH}; no handler ran");
+            let message =
+                format!("hooks that start agents that have hooks end at depth {MAX_DEPTH}; no handler ran");
             return self.without_handlers(Diagnostic::warning(code::RECURSION_LIMIT, message));
         }
-        let Some(plan) = plan(&self.pinned.snapshot, &self.input, &self.transcripts()) else {
-            let message = format!("{} is no event of hooksd; nothing can be configured for it", self.input.event_name());
-            return self.without_handlers(Diagnostic::warning(code::UNKNOWN_EVENT, message).severity(Severity::Debug));
+        let plan = match self.plan().await {
+            Ok(Some(plan)) => plan,
+            Ok(None) => {
+                let name = self.input.event_name();
+                let message = format!("{name} is no event of hooksd; nothing can be configured for it");
+                let diagnostic = Diagnostic::warning(code::UNKNOWN_EVENT, message).severity(Severity::Debug);
+                return self.without_handlers(diagnostic);
+            }
+            Err(error) => return (Err(error), false),
         };
         let surroundings = self.surroundings();
         let outcomes =
-            fan_out(&self.daemon.runner, &plan, &surroundings, &execution.cancel, self.progress.clone()).await;
+            fan_out(&self.daemon.runner, &plan, &surroundings, &execution.cancel, self.progress.clone())
+                .await;
         if execution.cancel.is_cancelled() {
             self.log_cancelled(&plan);
             return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
@@ -200,10 +211,22 @@ impl Run {
             .map(|(selected, outcome)| (&selected.handler, outcome.as_ref()))
             .collect();
         let (decision, statuses) = reduce(&plan.facts, &self.session.accepts, plan.diagnostics.clone(), &ran);
-        let failed_before = plan.diagnostics.iter().any(|diagnostic| diagnostic.code == code::PROJECTION_FAILED);
-        let handlers = ran.iter().zip(statuses).map(|((handler, outcome), status)| report(handler, *outcome, status));
+        let failed_before =
+            plan.diagnostics.iter().any(|diagnostic| diagnostic.code == code::PROJECTION_FAILED);
+        let handlers =
+            ran.iter().zip(statuses).map(|((handler, outcome), status)| report(handler, *outcome, status));
         let handlers = handlers.collect();
         (Ok(Arc::new(self.result(decision, handlers))), !failed_before)
+    }
+
+    /// An expression may take a tenth of a second to reach its bound: not on an async thread (D7).
+    async fn plan(&self) -> Result<Option<Plan>, RpcError> {
+        let transcripts = self.transcripts();
+        if !self.input.event().is_some_and(|event| self.pinned.snapshot.has_expressions(event)) {
+            return Ok(plan(&self.pinned.snapshot, &self.input, &transcripts));
+        }
+        let (pinned, input) = (self.pinned.clone(), self.input.clone());
+        blocking(move || Ok(plan(&pinned.snapshot, &input, &transcripts))).await
     }
 
     fn without_handlers(&self, diagnostic: Diagnostic) -> (Answer, bool) {

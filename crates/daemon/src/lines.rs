@@ -94,7 +94,8 @@ mod tests {
     async fn any_split_of_the_bytes_gives_the_same_lines() {
         let line = |text: &str| Line::Complete(text.as_bytes().to_vec());
         let text = "a\r\n\n0123456789\nfar too long for it\nb\nunended".as_bytes();
-        let expected = || vec![line("a"), line(""), line("0123456789"), Line::TooLong, line("b"), line("unended")];
+        let expected =
+            || vec![line("a"), line(""), line("0123456789"), Line::TooLong, line("b"), line("unended")];
         for buffer in 1..text.len() + 1 {
             assert_eq!(split(text, buffer).await, expected(), "buffer of {buffer}");
         }

@@ -90,7 +90,8 @@ pub fn listen(path: &Path) -> Result<(Socket, UnixListener), ListenError> {
 impl Drop for Socket {
     fn drop(&mut self) {
         // Somebody may have moved our file aside and put another one there: that one is not ours (B69).
-        let still_ours = fs::symlink_metadata(&self.path).is_ok_and(|file| (file.dev(), file.ino()) == self.made);
+        let still_ours =
+            fs::symlink_metadata(&self.path).is_ok_and(|file| (file.dev(), file.ino()) == self.made);
         if still_ours && let Err(error) = fs::remove_file(&self.path) {
             tracing::warn!(path = %self.path.display(), %error, "cannot remove the socket");
         }
@@ -104,11 +105,16 @@ fn prepare_folder(folder: &Path) -> Result<(), ListenError> {
     }
     let metadata = fs::metadata(folder).map_err(|error| fail(format!("cannot be looked at: {error}")))?;
     if metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Err(fail(format!("belongs to user {}, not to you: choose another with HOOKSD_SOCKET", metadata.uid())));
+        return Err(fail(format!(
+            "belongs to user {}, not to you: choose another with HOOKSD_SOCKET",
+            metadata.uid()
+        )));
     }
     if metadata.mode() & 0o022 != 0 {
         let mode = metadata.mode() & 0o7777;
-        return Err(fail(format!("can be written by others (mode {mode:o}): chmod 700 it, or choose another with HOOKSD_SOCKET")));
+        return Err(fail(format!(
+            "can be written by others (mode {mode:o}): chmod 700 it, or choose another with HOOKSD_SOCKET"
+        )));
     }
     Ok(())
 }

@@ -73,7 +73,9 @@ async fn serve(arguments: Arguments) -> Result<()> {
         (Some(settings), Some(folder)) => Settings { config_dir: absolute(folder)?, ..settings },
         (Some(settings), None) => settings,
         (None, Some(folder)) => Settings::new(absolute(folder)?),
-        (None, None) => return Err(anyhow!("no config dir: set HOME or HOOKSD_CONFIG_DIR, or use --config-dir")),
+        (None, None) => {
+            return Err(anyhow!("no config dir: set HOME or HOOKSD_CONFIG_DIR, or use --config-dir"));
+        }
     };
     settings.socket = Some(socket.clone());
     let (held, listener) = listen(&socket)?;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use hooksd_protocol::methods::InvokeResult;
-use hooksd_protocol::rpc::RpcError;
+use hooksd_protocol::rpc::{RpcError, error_code};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -28,13 +28,36 @@ pub(crate) struct Execution {
 }
 
 impl Execution {
-    /// Says the answer to everybody who waits.
-    pub(crate) fn finish(&self, answer: Answer) {
-        self.answer.send_replace(Some(answer));
-    }
-
     fn finished(&self) -> bool {
         self.answer.borrow().is_some()
+    }
+}
+
+/// Says the answer to everybody who waits, at the latest when it is dropped: a run that is lost to a fault of ours
+/// is an error for its waiters, not a wait without end.
+pub(crate) struct Finisher {
+    execution: Arc<Execution>,
+}
+
+impl Finisher {
+    pub(crate) fn new(execution: Arc<Execution>) -> Finisher {
+        Finisher { execution }
+    }
+
+    pub(crate) fn finish(self, answer: Answer) {
+        self.execution.answer.send_replace(Some(answer));
+    }
+}
+
+impl Drop for Finisher {
+    fn drop(&mut self) {
+        if !self.execution.finished() {
+            let error = RpcError::new(
+                error_code::INTERNAL_ERROR,
+                "the event was lost inside the daemon; please report this",
+            );
+            self.execution.answer.send_replace(Some(Err(error)));
+        }
     }
 }
 

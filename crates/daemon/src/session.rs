@@ -17,7 +17,8 @@ use hooksd_engine::environment::is_secret;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::json::{ReadError, Text};
 use hooksd_protocol::methods::{
-    Capability, FingerprintTrust, Mode, ProjectInfo, SessionInfo, SessionOpen, SnapshotInfo, SourceInfo, Trust,
+    Capability, FingerprintTrust, Mode, ProjectInfo, SessionInfo, SessionOpen, SnapshotInfo, SourceInfo,
+    Trust,
 };
 use hooksd_protocol::rpc::RpcError;
 use tokio_util::sync::CancellationToken;
@@ -137,7 +138,10 @@ impl Drop for RunningEvent {
 pub(crate) fn check_open(open: &SessionOpen) -> Result<(), RpcError> {
     check_cwd(&open.cwd)?;
     if open.follow {
-        return Err(field_error("follow", "this version does not follow edits by itself; use session/reload"));
+        return Err(field_error(
+            "follow",
+            "this version does not follow edits by itself; use session/reload",
+        ));
     }
     check_trust(open.trust.as_ref())
 }
@@ -149,7 +153,8 @@ pub(crate) fn check_cwd(cwd: &str) -> Result<(), RpcError> {
 pub(crate) fn check_trust(trust: Option<&Trust>) -> Result<(), RpcError> {
     let Some(Trust::Fingerprint(grant)) = trust else { return Ok(()) };
     let digits = &grant.fingerprint;
-    if digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte)) {
+    if digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
+    {
         return Ok(());
     }
     Err(field_error("trust.fingerprint", "expected a SHA-256 in 64 lowercase hexadecimal digits"))
@@ -199,7 +204,9 @@ pub(crate) fn pin(
     let store_stamp = by_store.then(|| Mutex::new(stamp.unwrap_or(Stamp(0, 0, 0, 0, 0))));
     // A grant is bound to the bytes it was given for: other bytes need another one (BEHAVIOUR section 10).
     let trust = match trust {
-        Some(Trust::Explicit(_)) => fingerprint.map(|fingerprint| Trust::Fingerprint(FingerprintTrust { fingerprint })),
+        Some(Trust::Explicit(_)) => {
+            fingerprint.map(|fingerprint| Trust::Fingerprint(FingerprintTrust { fingerprint }))
+        }
         trust => trust,
     };
     Pinned { cwd, root, snapshot: loaded.snapshot, project: loaded.project, trust, env, store_stamp }
@@ -252,7 +259,10 @@ impl Pinned {
             !is_secret(&name) && !own.iter().any(|(own, _)| *own == name)
         };
         let inherited = self.variables(settings).iter().filter(|(name, _)| kept(name)).cloned();
-        let own = own.iter().filter(|(_, value)| !value.is_empty()).map(|(name, value)| (name.into(), value.clone()));
+        let own = own
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| (name.into(), value.clone()));
         inherited.chain(own).collect()
     }
 

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hooksd_protocol::methods::{SessionOpen, SessionReload, SessionRow};
@@ -40,7 +40,8 @@ pub(crate) fn open_inline(
 
 fn variables(env: &std::collections::BTreeMap<String, String>) -> Vec<(OsString, OsString)> {
     // A name that the system cannot hold would keep every handler from starting.
-    let possible = |name: &str, value: &str| !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0');
+    let possible =
+        |name: &str, value: &str| !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0');
     env.iter()
         .filter(|(name, value)| possible(name, value))
         .map(|(name, value)| (name.into(), value.into()))
@@ -59,7 +60,9 @@ impl Sessions {
         let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
         if by_id.len() >= MAX_SESSIONS {
             let idle = by_id.values().filter(|session| session.running() == 0);
-            let Some(longest) = idle.min_by_key(|session| session.last_used()).map(|session| session.id.clone()) else {
+            let Some(longest) =
+                idle.min_by_key(|session| session.last_used()).map(|session| session.id.clone())
+            else {
                 let message = format!("all {MAX_SESSIONS} sessions are busy; close some or try again");
                 return Err(RpcError::new(error_code::OVERLOADED, message)
                     .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS })));
@@ -77,20 +80,25 @@ impl Sessions {
     pub(crate) fn get(&self, id: &str) -> Result<Arc<Session>, RpcError> {
         let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
         by_id.get(id).cloned().ok_or_else(|| {
-            let message = format!("there is no session {id:?}; it was closed or never opened: use session/open");
+            let message =
+                format!("there is no session {id:?}; it was closed or never opened: use session/open");
             RpcError::new(error_code::UNKNOWN_SESSION, message).with(serde_json::json!({ "session": id }))
         })
     }
 
     /// Moves a session to the documents as they are now. Reads files: not for an async thread.
-    pub(crate) fn reload(&self, settings: &Settings, reload: SessionReload) -> Result<Arc<Session>, RpcError> {
+    pub(crate) fn reload(
+        &self,
+        settings: &Settings,
+        reload: SessionReload,
+    ) -> Result<Arc<Session>, RpcError> {
         let session = self.get(&reload.session)?;
         if let Some(cwd) = &reload.cwd {
             check_cwd(cwd)?;
         }
         check_trust(reload.trust.as_ref())?;
         let old = session.pinned.load_full();
-        let moved = reload.cwd.as_deref().is_some_and(|cwd| PathBuf::from(cwd) != old.cwd);
+        let moved = reload.cwd.as_deref().is_some_and(|cwd| old.cwd != Path::new(cwd));
         let cwd = reload.cwd.map_or_else(|| old.cwd.clone(), PathBuf::from);
         // A grant is for the folder it was given in: moving resolves trust anew (BEHAVIOUR section 10).
         let kept = if moved { None } else { old.trust.clone() };

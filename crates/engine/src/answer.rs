@@ -123,6 +123,9 @@ mod tests {
     fn b29_49000_open_brackets_are_no_answer_and_no_crash() {
         let Said::Plain { .. } = read_stdout("[".repeat(49_000).as_bytes()) else { panic!("read as JSON") };
         let closed = "[".repeat(49_000) + &"]".repeat(49_000);
-        assert_eq!(read_stdout(closed.as_bytes()), Said::Invalid("expected a JSON object, got an array".into()));
+        assert_eq!(
+            read_stdout(closed.as_bytes()),
+            Said::Invalid("expected a JSON object, got an array".into())
+        );
     }
 }

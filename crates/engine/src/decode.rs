@@ -67,7 +67,8 @@ fn utf8(bytes: &[u8]) -> Option<String> {
 
 fn utf16(bytes: &[u8], big: bool) -> Option<String> {
     let (pairs, []) = bytes.as_chunks::<2>() else { return None };
-    let units = pairs.iter().map(|pair| if big { u16::from_be_bytes(*pair) } else { u16::from_le_bytes(*pair) });
+    let units =
+        pairs.iter().map(|pair| if big { u16::from_be_bytes(*pair) } else { u16::from_le_bytes(*pair) });
     Some(char::decode_utf16(units).map(|c| c.unwrap_or(char::REPLACEMENT_CHARACTER)).collect())
 }
 

@@ -17,7 +17,9 @@ mod tests {
 
     #[test]
     fn b52_names_decide_in_any_case() {
-        for name in ["OPENAI_API_KEY", "my_token", "DB_PASSWORD", "CLIENT_SECRET", "AWS_ACCESS_KEY_ID", "MONKEY"] {
+        for name in
+            ["OPENAI_API_KEY", "my_token", "DB_PASSWORD", "CLIENT_SECRET", "AWS_ACCESS_KEY_ID", "MONKEY"]
+        {
             assert!(is_secret(name), "{name}");
         }
         for name in ["GH_PAT", "DATABASE_URL", "SSH_AUTH_SOCK", "PATH", "KE_Y"] {

@@ -45,13 +45,15 @@ impl PayloadInput {
     /// # Errors
     /// When it is no object or has no `hook_event_name`.
     pub fn read(raw: &RawJson) -> Result<PayloadInput, ReadError> {
-        let fail = |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
+        let fail =
+            |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
         let value = Value::parse(raw.get(), Dialect::Strict).map_err(|error| fail("", &error.to_string()))?;
         if !value.is_object() {
             return Err(fail("", "expected an object with hook_event_name"));
         }
         let text = |key: &str| value.get(key).and_then(|value| value.as_str()).map(|text| text.into_owned());
-        let event_name = text("hook_event_name").ok_or_else(|| fail("hook_event_name", "this field is required"))?;
+        let event_name =
+            text("hook_event_name").ok_or_else(|| fail("hook_event_name", "this field is required"))?;
         let event = event_name.parse::<EventName>().ok();
         let subject = event.and_then(|event| match event {
             EventName::SessionStart => text("source"),
@@ -69,7 +71,10 @@ impl PayloadInput {
             subject,
             cwd: text("cwd"),
             session_id: text("session_id").unwrap_or_default(),
-            stop_hook_active: value.get("stop_hook_active").and_then(|flag| lenient_bool(&flag)).unwrap_or(false),
+            stop_hook_active: value
+                .get("stop_hook_active")
+                .and_then(|flag| lenient_bool(&flag))
+                .unwrap_or(false),
         })
     }
 }
@@ -153,15 +158,19 @@ pub fn plan(snapshot: &Snapshot, input: &Input, transcripts: &Transcripts) -> Op
             Matched::Yes => chosen.push((handler, true)),
             Matched::No => {}
             Matched::BoundReached => {
-                let consequence =
-                    if handler.on_failure == OnFailure::Block { "it counts as failed" } else { "it does not run" };
+                let consequence = if handler.on_failure == OnFailure::Block {
+                    "it counts as failed"
+                } else {
+                    "it does not run"
+                };
                 let message = format!(
                     "matching {} of {} took too many steps: {consequence}; write a simpler expression",
                     handler.matcher_text.as_deref().unwrap_or_default(),
                     handler.id,
                 );
-                plan.diagnostics
-                    .push(Diagnostic::warning(code::MATCHER_BOUND, message).handler(&handler.id).field("matcher"));
+                plan.diagnostics.push(
+                    Diagnostic::warning(code::MATCHER_BOUND, message).handler(&handler.id).field("matcher"),
+                );
                 if handler.on_failure == OnFailure::Block {
                     chosen.push((handler, false));
                 }

@@ -83,7 +83,8 @@ pub fn stdin(invocation: &Invocation, transcripts: &Transcripts) -> Result<Strin
 fn project(invocation: &Invocation, transcripts: &Transcripts) -> Result<Payload, ProjectionError> {
     let common = |agent: Option<&Agent>| common(invocation, transcripts, agent);
     let acting = invocation.context.agent.as_ref();
-    let count_above_zero = |count: &hooksd_protocol::json::Integer| count.sign() == std::cmp::Ordering::Greater;
+    let count_above_zero =
+        |count: &hooksd_protocol::json::Integer| count.sign() == std::cmp::Ordering::Greater;
     Ok(match &invocation.event {
         Event::SessionStart(event) => Payload::SessionStart(payload::SessionStart {
             common: common(acting),

@@ -91,7 +91,11 @@ impl<'a> Reducer<'a> {
             ] {
                 if stream.truncated() {
                     let (total, kept) = (stream.total, stream.bytes.len());
-                    self.diagnose(kind, &format!("{name} was {total} bytes long; the first {kept} were kept"), None);
+                    self.diagnose(
+                        kind,
+                        &format!("{name} was {total} bytes long; the first {kept} were kept"),
+                        None,
+                    );
                 }
             }
             if outcome.output_left_open {
@@ -168,27 +172,29 @@ impl<'a> Reducer<'a> {
             if terminal::is_allowed(&sequence) {
                 self.decision.terminal_sequences.push(sequence);
             } else {
-                let message = "only OSC 0, 1, 2, 9, 99 and 777 and BEL may be sent to the terminal; nothing was sent";
+                let message =
+                    "only OSC 0, 1, 2, 9, 99 and 777 and BEL may be sent to the terminal; nothing was sent";
                 self.diagnose(code::INVALID_TERMINAL_SEQUENCE, message, Some("terminalSequence"));
             }
         }
         for key in unknown_keys {
             self.unsupported(&key, "is not a field of the output protocol");
         }
+        if answer.decision.is_some() {
+            let reason = answer.reason.filter(|reason| !reason.is_empty());
+            self.block(reason.unwrap_or_else(|| DEFAULT_BLOCK_REASON.to_owned()));
+        }
         let mut failure = None;
         let specific = specific.and_then(|(event, specific)| {
             if event == self.facts.event {
                 return Some(specific);
             }
-            let cause = format!("hookSpecificOutput is for {event}, not for {}; it was ignored", self.facts.event);
+            let cause =
+                format!("hookSpecificOutput is for {event}, not for {}; it was ignored", self.facts.event);
             self.diagnose(code::MISMATCHED_OUTPUT, &cause, Some("hookSpecificOutput.hookEventName"));
             failure = Some((HandlerStatus::Failed, cause));
             None
         });
-        if answer.decision.is_some() {
-            let reason = answer.reason.filter(|reason| !reason.is_empty());
-            self.block(reason.unwrap_or_else(|| DEFAULT_BLOCK_REASON.to_owned()));
-        }
         if let Some(specific) = specific {
             self.specific(specific);
         }
@@ -224,7 +230,11 @@ impl<'a> Reducer<'a> {
                 self.decision.stop_reason.get_or_insert(reason);
             }
             EventName::PermissionRequest | EventName::PreToolUse => {
-                self.permission(Permission { behavior: Behavior::Deny, reason: Some(reason), interrupt: false });
+                self.permission(Permission {
+                    behavior: Behavior::Deny,
+                    reason: Some(reason),
+                    interrupt: false,
+                });
             }
             EventName::PostToolUse | EventName::PostToolUseFailure => self.feedback(reason),
             EventName::Stop => self.continue_loop(reason),
@@ -239,7 +249,10 @@ impl<'a> Reducer<'a> {
                 self.context(reason);
                 self.blocked = false;
             }
-            EventName::SessionStart | EventName::SessionEnd | EventName::Notification | EventName::SubagentStart => {
+            EventName::SessionStart
+            | EventName::SessionEnd
+            | EventName::Notification
+            | EventName::SubagentStart => {
                 let message = format!("{event} cannot be blocked; the reason was: {reason}");
                 self.diagnose(code::UNSUPPORTED_BLOCK, &message, Some("decision"));
                 self.blocked = false;
@@ -249,7 +262,8 @@ impl<'a> Reducer<'a> {
 
     fn continue_loop(&mut self, text: String) {
         if self.facts.continuation_count >= CONTINUATION_CAP {
-            let message = format!("the agent was made to go on {CONTINUATION_CAP} times already; it may stop now");
+            let message =
+                format!("the agent was made to go on {CONTINUATION_CAP} times already; it may stop now");
             self.decision.diagnostics.push(Diagnostic::warning(code::CONTINUATION_CAP, message));
             return;
         }
@@ -263,10 +277,16 @@ impl<'a> Reducer<'a> {
         match specific {
             Specific::SessionStart(output) => {
                 self.optional_context(output.additional_context);
-                let text = |value: Option<String>| value.filter(|value| !value.is_empty()).map(|v| RawJson::string(&v));
-                self.update(Capability::InitialUserMessage, "initialUserMessage", text(output.initial_user_message));
+                let text = |value: Option<String>| {
+                    value.filter(|value| !value.is_empty()).map(|v| RawJson::string(&v))
+                };
+                self.update(
+                    Capability::InitialUserMessage,
+                    "initialUserMessage",
+                    text(output.initial_user_message),
+                );
                 self.update(Capability::SessionTitle, "sessionTitle", text(output.session_title));
-                let paths = output.watch_paths.filter(|paths| !paths.is_empty());
+                let paths = Some(output.watch_paths).filter(|paths| !paths.is_empty());
                 let paths = paths.and_then(|paths| raw(serde_json::to_string(&paths).ok()?));
                 self.update(Capability::WatchPaths, "watchPaths", paths);
                 let reload = output.reload_skills.then(|| raw("true".to_owned())).flatten();
@@ -311,7 +331,11 @@ impl<'a> Reducer<'a> {
                 }
             }
             Specific::PostToolUse(output) => {
-                self.raw_update(Capability::UpdatedToolOutput, "updatedToolOutput", output.updated_tool_output);
+                self.raw_update(
+                    Capability::UpdatedToolOutput,
+                    "updatedToolOutput",
+                    output.updated_tool_output,
+                );
                 let mcp = output.updated_mcp_tool_output;
                 self.raw_update(Capability::UpdatedMcpToolOutput, "updatedMCPToolOutput", mcp);
                 self.optional_context(output.additional_context);

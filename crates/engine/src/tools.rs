@@ -24,8 +24,16 @@ type Argument = (&'static str, &'static str, Change);
 type NativeTool = (&'static str, &'static str, &'static [Argument]);
 
 const NATIVE_TOOLS: [NativeTool; 7] = [
-    ("execute", "Bash", &[("command", "command", Change::Keep), ("timeout", "timeout", Change::ToMilliseconds)]),
-    ("write_file", "Write", &[("file_path", "file_path", Change::Keep), ("content", "content", Change::Keep)]),
+    (
+        "execute",
+        "Bash",
+        &[("command", "command", Change::Keep), ("timeout", "timeout", Change::ToMilliseconds)],
+    ),
+    (
+        "write_file",
+        "Write",
+        &[("file_path", "file_path", Change::Keep), ("content", "content", Change::Keep)],
+    ),
     (
         "edit_file",
         "Edit",
@@ -69,7 +77,8 @@ pub fn project(call: &Call) -> Tool {
     }
     if let Some(server) = &call.mcp_server {
         let server = server.decoded();
-        let tool = name.strip_prefix(server.as_ref()).and_then(|rest| rest.strip_prefix('_')).unwrap_or(&name);
+        let tool =
+            name.strip_prefix(server.as_ref()).and_then(|rest| rest.strip_prefix('_')).unwrap_or(&name);
         let tool_name = Text::new(&format!("mcp__{server}__{tool}"));
         return Tool { tool_name, tool_input: call.args.clone() };
     }
@@ -105,12 +114,10 @@ fn project_arguments(args: &RawJson, arguments: &[Argument]) -> RawJson {
 fn changed(argument: &Value<'_>, change: Change) -> String {
     let raw = argument.raw();
     match (change, argument.kind()) {
-        (Change::ToMilliseconds, Kind::Number(text)) => {
-            Integer::parse(text).map_or_else(|| raw.to_owned(), |number| number.times_1000().as_str().to_owned())
-        }
-        (Change::FromOne, Kind::Number(text)) => {
-            Integer::parse(text).map_or_else(|| raw.to_owned(), |number| number.plus_one().as_str().to_owned())
-        }
+        (Change::ToMilliseconds, Kind::Number(text)) => Integer::parse(text)
+            .map_or_else(|| raw.to_owned(), |number| number.times_1000().as_str().to_owned()),
+        (Change::FromOne, Kind::Number(text)) => Integer::parse(text)
+            .map_or_else(|| raw.to_owned(), |number| number.plus_one().as_str().to_owned()),
         (Change::Escape, Kind::String(_)) => escape_string_token(raw),
         _ => raw.to_owned(),
     }

@@ -62,7 +62,8 @@ impl Deadline {
         if hour > 23 || minute > 59 || second > 59 {
             return None;
         }
-        let seconds = days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
+        let seconds =
+            days_since_1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset;
         Some(Deadline { seconds, nanos })
     }
 
@@ -109,6 +110,9 @@ impl fmt::Display for Deadline {
         while days_since_1970(year, 1, 1) > days {
             year -= 1;
         }
+        while days_since_1970(year + 1, 1, 1) <= days {
+            year += 1;
+        }
         let mut month = 1;
         while month < 12 && days_since_1970(year, month + 1, 1) <= days {
             month += 1;
@@ -132,7 +136,8 @@ impl Serialize for Deadline {
 
 struct DeadlineVisitor;
 
-const EXPECTED: &str = "an RFC 3339 time with an offset (2030-01-02T03:04:05Z), or seconds since 1970 as a number";
+const EXPECTED: &str =
+    "an RFC 3339 time with an offset (2030-01-02T03:04:05Z), or seconds since 1970 as a number";
 
 impl de::Visitor<'_> for DeadlineVisitor {
     type Value = Deadline;
@@ -146,7 +151,8 @@ impl de::Visitor<'_> for DeadlineVisitor {
     }
 
     fn visit_f64<E: de::Error>(self, seconds: f64) -> Result<Deadline, E> {
-        Deadline::from_epoch(seconds).ok_or_else(|| E::custom(format_args!("expected {EXPECTED}, not before 1970")))
+        Deadline::from_epoch(seconds)
+            .ok_or_else(|| E::custom(format_args!("expected {EXPECTED}, not before 1970")))
     }
 
     fn visit_u64<E: de::Error>(self, seconds: u64) -> Result<Deadline, E> {
@@ -201,10 +207,21 @@ mod tests {
     #[test]
     fn refuses_what_has_no_offset_or_no_such_day() {
         for text in [
-            "", "2030-01-02", "2030-01-02T03:04:05", "2030-01-02 03:04:05Z", "2030-01-02T03:04Z",
-            "2030-02-30T00:00:00Z", "2030-12-31T23:59:60Z", "2030-01-02T03:04:05+24:00", "2030-01-02T03:04:05+0200",
-            "2030-01-02T03:04:05,5Z", " 2030-01-02T03:04:05Z", "0000-01-01T00:00:00Z", "10000-01-01T00:00:00Z",
-            "2030-01-02T03:04:05.Z", "２030-01-02T03:04:05Z",
+            "",
+            "2030-01-02",
+            "2030-01-02T03:04:05",
+            "2030-01-02 03:04:05Z",
+            "2030-01-02T03:04Z",
+            "2030-02-30T00:00:00Z",
+            "2030-12-31T23:59:60Z",
+            "2030-01-02T03:04:05+24:00",
+            "2030-01-02T03:04:05+0200",
+            "2030-01-02T03:04:05,5Z",
+            " 2030-01-02T03:04:05Z",
+            "0000-01-01T00:00:00Z",
+            "10000-01-01T00:00:00Z",
+            "2030-01-02T03:04:05.Z",
+            "２030-01-02T03:04:05Z",
         ] {
             assert_eq!(Deadline::parse(text), None, "{text}");
         }

@@ -74,7 +74,9 @@ impl Body {
             EventName::SessionStart | EventName::SubagentStart | EventName::SubagentStop => {
                 Body::Context { context: Vec::new() }
             }
-            EventName::UserPromptSubmit => Body::Prompt { context: Vec::new(), suppress_original_prompt: false },
+            EventName::UserPromptSubmit => {
+                Body::Prompt { context: Vec::new(), suppress_original_prompt: false }
+            }
             EventName::PermissionRequest => Body::Permission { permission: Permission::none() },
             EventName::PreToolUse => Body::PreTool { permission: Permission::none(), context: Vec::new() },
             EventName::PostToolUse | EventName::PostToolUseFailure => {
@@ -197,7 +199,9 @@ fn yes() -> bool {
 }
 
 /// A field that may be absent but not null.
-fn present<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<Option<T>, D::Error> {
+fn present<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
@@ -259,7 +263,10 @@ impl Wire {
             terminal_sequences: self.terminal_sequences,
             diagnostics: self.diagnostics,
             body,
-            accepted: accepted.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect(),
+            accepted: accepted
+                .into_iter()
+                .filter_map(|(name, value)| Some((name.to_owned(), value?)))
+                .collect(),
         })
     }
 }

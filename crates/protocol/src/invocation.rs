@@ -289,11 +289,14 @@ impl Invocation {
             let message = format!("expected an object, got {}", value.kind().noun());
             return Err(ReadError { path: String::new(), message });
         }
-        if let Some((key, _)) = value.entries().into_iter().find(|(key, _)| key != "context" && key != "event") {
+        if let Some((key, _)) =
+            value.entries().into_iter().find(|(key, _)| key != "context" && key != "event")
+        {
             let message = "unknown field; known here: context, event".to_owned();
             return Err(ReadError { path: key.into_owned(), message });
         }
-        let missing = |field: &str| ReadError { path: field.to_owned(), message: "this field is required".to_owned() };
+        let missing =
+            |field: &str| ReadError { path: field.to_owned(), message: "this field is required".to_owned() };
         let context = value.get("context").ok_or_else(|| missing("context"))?;
         let event = value.get("event").ok_or_else(|| missing("event"))?;
         Ok(Invocation {
@@ -307,12 +310,17 @@ fn optional_uuid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Uu
     Option::<String>::deserialize(deserializer)?.map(|text| uuid_from(&text)).transpose()
 }
 
-/// Any usual spelling of a UUID: hyphenated, plain, in braces, as a URN (D23).
+/// Any usual spelling of a UUID: hyphenated, plain, in braces, as a URN (D23). The URN's prefix is lower case, as
+/// recorded (vector `transport/request/id-urn-upper`).
 ///
 /// # Errors
 /// When the text is none of these.
 pub fn uuid_from<E: serde::de::Error>(text: &str) -> Result<Uuid, E> {
-    Uuid::try_parse(text).map_err(|_| E::custom("expected a UUID, like 0f8fad5b-d9cb-469f-a165-70867728950e"))
+    let unusual = || E::custom("expected a UUID, like 0f8fad5b-d9cb-469f-a165-70867728950e");
+    if text.contains(':') && !text.starts_with("urn:uuid:") {
+        return Err(unusual());
+    }
+    Uuid::try_parse(text).map_err(|_| unusual())
 }
 
 fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D::Error> {
@@ -355,9 +363,11 @@ impl ServerRequest {
             deadline: crate::deadline::Deadline,
         }
         let wire: Wire = read(value, Reading::Strict)?;
-        let missing = || ReadError { path: "invocation".to_owned(), message: "this field is required".to_owned() };
+        let missing =
+            || ReadError { path: "invocation".to_owned(), message: "this field is required".to_owned() };
         let invocation = value.get("invocation").ok_or_else(missing)?;
-        let invocation = Invocation::read(&invocation, Reading::Strict).map_err(|error| error.within("invocation"))?;
+        let invocation =
+            Invocation::read(&invocation, Reading::Strict).map_err(|error| error.within("invocation"))?;
         check_cwd(&invocation.context.cwd).map_err(|error| error.within("invocation.context"))?;
         Ok(ServerRequest {
             protocol_version: wire.protocol_version,
@@ -374,11 +384,13 @@ impl ServerRequest {
     /// # Errors
     /// As [`ServerRequest::read`]; also when the wrapper is another one.
     pub fn read_interrupt(value: &Value<'_>) -> Result<ServerRequest, ReadError> {
-        let fail = |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
+        let fail =
+            |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
         if !ServerRequest::is_interrupt(value) {
             return Err(fail("type", "expected \"hook_invocation\""));
         }
-        if let Some((key, _)) = value.entries().into_iter().find(|(key, _)| key != "type" && key != "request") {
+        if let Some((key, _)) = value.entries().into_iter().find(|(key, _)| key != "type" && key != "request")
+        {
             return Err(fail(&key, "unknown field; known here: type, request"));
         }
         let request = value.get("request").ok_or_else(|| fail("request", "this field is required"))?;

@@ -99,8 +99,9 @@ pub struct SessionStart {
     pub initial_user_message: Option<String>,
     #[serde(default)]
     pub session_title: Option<String>,
+    /// May be absent, but not null.
     #[serde(default)]
-    pub watch_paths: Option<Vec<String>>,
+    pub watch_paths: Vec<String>,
     #[serde(default)]
     pub reload_skills: bool,
 }
@@ -248,7 +249,8 @@ fn permission(value: &Value<'_>) -> Result<PermissionDecision, ReadError> {
     }
     let within = |error: ReadError| error.within("decision");
     let Some(decision) = value.get("decision") else {
-        let message = "this field is required: {\"behavior\": \"allow\"} or {\"behavior\": \"deny\"}".to_owned();
+        let message =
+            "this field is required: {\"behavior\": \"allow\"} or {\"behavior\": \"deny\"}".to_owned();
         return Err(ReadError { path: "decision".to_owned(), message });
     };
     match read::<Tag>(&decision, Reading::Lenient).map_err(within)?.behavior {
@@ -258,6 +260,10 @@ fn permission(value: &Value<'_>) -> Result<PermissionDecision, ReadError> {
         }
         Behavior::Allow => {
             if let Some(updates) = decision.get("updatedPermissions") {
+                if updates.is_null() {
+                    let message = "expected an array, got null".to_owned();
+                    return Err(within(ReadError { path: "updatedPermissions".to_owned(), message }));
+                }
                 for (index, item) in updates.items().iter().enumerate() {
                     let at = format!("updatedPermissions[{index}]");
                     read_permission_update(item).map_err(|error| within(error.within(&at)))?;

@@ -90,17 +90,22 @@ impl<'a> Frame<'a> {
             id: RawJson::null(),
             error: RpcError::new(error_code::PARSE_ERROR, message),
         };
-        let text = std::str::from_utf8(line)
-            .map_err(|error| parse_error(format!("the line is not UTF-8 (at byte {})", error.valid_up_to())))?;
-        let value = Value::parse(text, Dialect::Strict)
-            .map_err(|error| parse_error(format!("the line is not JSON: column {}: {}", error.column, error.message)))?;
+        let text = std::str::from_utf8(line).map_err(|error| {
+            parse_error(format!("the line is not UTF-8 (at byte {})", error.valid_up_to()))
+        })?;
+        let value = Value::parse(text, Dialect::Strict).map_err(|error| {
+            parse_error(format!("the line is not JSON: column {}: {}", error.column, error.message))
+        })?;
         let id = value.get("id").and_then(|id| RawJson::new(id.raw().to_owned()).ok());
         let invalid = |id: Option<RawJson>, message: &str| BadFrame {
             id: id.unwrap_or_else(RawJson::null),
             error: RpcError::new(error_code::INVALID_REQUEST, message),
         };
         if !value.is_object() {
-            return Err(invalid(None, "a request is a JSON object; batches are not supported: send one request a line"));
+            return Err(invalid(
+                None,
+                "a request is a JSON object; batches are not supported: send one request a line",
+            ));
         }
         if id.as_ref().is_some_and(|id| id.get().starts_with(['{', '[', 't', 'f'])) {
             return Err(invalid(None, "id: expected a number, a string or null"));
@@ -132,9 +137,14 @@ pub fn response_line<T: Serialize>(id: &RawJson, answer: Result<&T, &RpcError>) 
         Ok(line) => line + "\n",
         // Only a result that cannot be spelled in JSON comes here; the request still gets an answer.
         Err(error) => {
-            let error = RpcError::new(error_code::INTERNAL_ERROR, format!("the result cannot be written: {error}"));
+            let error =
+                RpcError::new(error_code::INTERNAL_ERROR, format!("the result cannot be written: {error}"));
             let message = serde_json::Value::String(error.message);
-            format!("{{\"jsonrpc\":\"2.0\",\"id\":{},\"error\":{{\"code\":{},\"message\":{message}}}}}\n", id.get(), error.code)
+            format!(
+                "{{\"jsonrpc\":\"2.0\",\"id\":{},\"error\":{{\"code\":{},\"message\":{message}}}}}\n",
+                id.get(),
+                error.code
+            )
         }
     }
 }
@@ -143,7 +153,11 @@ pub fn response_line<T: Serialize>(id: &RawJson, answer: Result<&T, &RpcError>) 
 ///
 /// # Errors
 /// When the params cannot be spelled in JSON.
-pub fn request_line<T: Serialize>(id: Option<u64>, method: &str, params: &T) -> Result<String, serde_json::Error> {
+pub fn request_line<T: Serialize>(
+    id: Option<u64>,
+    method: &str,
+    params: &T,
+) -> Result<String, serde_json::Error> {
     #[derive(Serialize)]
     struct Request<'a, T: Serialize> {
         jsonrpc: &'static str,
@@ -168,7 +182,11 @@ mod tests {
             (b"[]", error_code::INVALID_REQUEST, "null"),
             (br#"{"id":7}"#, error_code::INVALID_REQUEST, "7"),
             (br#"{"jsonrpc":"1.0","id":"a","method":"x"}"#, error_code::INVALID_REQUEST, "\"a\""),
-            (br#"{"jsonrpc":"2.0","id":123456789012345678901234567890}"#, error_code::INVALID_REQUEST, "123456789012345678901234567890"),
+            (
+                br#"{"jsonrpc":"2.0","id":123456789012345678901234567890}"#,
+                error_code::INVALID_REQUEST,
+                "123456789012345678901234567890",
+            ),
             (br#"{"jsonrpc":"2.0","id":{},"method":"x"}"#, error_code::INVALID_REQUEST, "null"),
             (br#"{"jsonrpc":"2.0","id":1,"method":5}"#, error_code::INVALID_REQUEST, "1"),
         ];
@@ -180,7 +198,8 @@ mod tests {
 
     #[test]
     fn a_request_keeps_its_params_as_they_came() {
-        let line = br#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"b":1e5,"a":"\ud83d"},"params":{"z":-0.0}}"#;
+        let line =
+            br#"{"jsonrpc":"2.0","id":1,"method":"m","params":{"b":1e5,"a":"\ud83d"},"params":{"z":-0.0}}"#;
         let frame = Frame::read(line).unwrap();
         assert_eq!(frame.params.unwrap().raw(), r#"{"z":-0.0}"#);
     }

@@ -40,7 +40,11 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "session/reload",
             "Moves a session to the documents as they are now.",
         ),
-        method::<methods::SessionClose, methods::Done>(g, "session/close", "Ends a session and cancels its events."),
+        method::<methods::SessionClose, methods::Done>(
+            g,
+            "session/close",
+            "Ends a session and cancels its events.",
+        ),
         method::<methods::Done, methods::SessionList>(g, "session/list", "The open sessions."),
         method::<methods::HookInvoke, methods::InvokeResult>(
             g,
@@ -101,10 +105,8 @@ pub fn openrpc() -> Value {
             "params": generator.subschema_for::<methods::CancelRequest>(),
         },
     ]);
-    let errors: Vec<Value> = ERRORS
-        .iter()
-        .map(|(code, meaning)| json!({ "code": code, "message": meaning }))
-        .collect();
+    let errors: Vec<Value> =
+        ERRORS.iter().map(|(code, meaning)| json!({ "code": code, "message": meaning })).collect();
     json!({
         "openrpc": "1.3.2",
         "info": {
@@ -128,7 +130,10 @@ pub const ERRORS: [(i64, &str); 13] = [
     (rpc::error_code::INTERNAL_ERROR, "a fault of the daemon; it costs this request alone"),
     (rpc::error_code::LINE_TOO_LONG, "the line is longer than 16 MiB; it was thrown away"),
     (rpc::error_code::UNKNOWN_SESSION, "no such session"),
-    (rpc::error_code::SNAPSHOT_MISMATCH, "the session is pinned to another snapshot; data has expected and got"),
+    (
+        rpc::error_code::SNAPSHOT_MISMATCH,
+        "the session is pinned to another snapshot; data has expected and got",
+    ),
     (rpc::error_code::UNTRUSTED_WORKSPACE, "the project's hooks are loaded but no longer trusted"),
     (rpc::error_code::OVERLOADED, "too many requests at once; data.retry_after_ms says when to try again"),
     (rpc::error_code::SHUTTING_DOWN, "the daemon is stopping"),
@@ -216,7 +221,7 @@ fn permission_request() -> Value {
                     "properties": {
                         "behavior": { "const": "allow" },
                         "updatedInput": { "type": ["object", "null"] },
-                        "updatedPermissions": { "type": ["array", "null"] },
+                        "updatedPermissions": { "type": "array" },
                     },
                     "required": ["behavior"],
                 },

@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// The longest path a Unix socket address holds here. Bytes, without the final NUL (unix(7)).
-pub const MAX_SOCKET_PATH: usize = if cfg!(any(target_os = "linux", target_os = "android")) { 107 } else { 103 };
+pub const MAX_SOCKET_PATH: usize =
+    if cfg!(any(target_os = "linux", target_os = "android")) { 107 } else { 103 };
 
 /// Names the socket itself.
 pub const SOCKET_VARIABLE: &str = "HOOKSD_SOCKET";
@@ -79,7 +80,9 @@ mod tests {
     use super::*;
 
     fn resolve(variables: &[(&str, &str)]) -> Result<PathBuf, SocketPathError> {
-        socket_path(&|name| variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value)))
+        socket_path(&|name| {
+            variables.iter().find(|(key, _)| *key == name).map(|(_, value)| OsString::from(value))
+        })
     }
 
     #[test]

@@ -25,7 +25,8 @@ use crate::world::{Mark, World};
 pub(crate) const TRANSCRIPT: &str = "/h/t.jsonl";
 
 /// A handler made of what it prints, as the vectors' README has it.
-const SCRIPT: &str = r#"test "$4" = 0 || sleep "$4"; cat "$1"; cat "$2" >&2; test "$5" = 0 || kill -"$5" $$; exit "$3""#;
+const SCRIPT: &str =
+    r#"test "$4" = 0 || sleep "$4"; cat "$1"; cat "$2" >&2; test "$5" = 0 || kill -"$5" $$; exit "$3""#;
 
 /// How a case is varied to say what a decision expects: the deliberate difference is told by comparing with a run
 /// that does not have it.
@@ -75,28 +76,30 @@ impl Case {
         let event = input.need("invocation")?.need("event")?.need("event")?.raw;
         let mut writer = Writer { place: &place, variation, files: 0 };
         let groups: Result<Vec<String>, String> = match (input.get("groups"), input.get("handlers")) {
-            (Some(groups), None) => {
-                groups.items().iter().map(|group| writer.group(group.get("matcher"), group.need("handlers")?)).collect()
-            }
+            (Some(groups), None) => groups
+                .items()
+                .iter()
+                .map(|group| writer.group(group.get("matcher"), group.need("handlers")?))
+                .collect(),
             (None, Some(handlers)) => writer.group(None, handlers).map(|group| vec![group]),
             _ => return Err("expected either groups or handlers".to_owned()),
         };
         let document = format!("{{\"hooks\":{{{event}:[{}]}}}}", groups?.join(","));
-        let engine = |name: &str| input.get("engine").and_then(|engine| engine.get(name)).map(Json::number).transpose();
+        let engine = |name: &str| {
+            input.get("engine").and_then(|engine| engine.get(name)).map(Json::number).transpose()
+        };
         Ok(Case {
             mark: world.mark(),
             invocation,
             document,
-            agent_transcript: input.given("agent_transcript_path").map(|path| path.str().map(str::to_owned)).transpose()?,
+            agent_transcript: input
+                .given("agent_transcript_path")
+                .map(|path| path.str().map(str::to_owned))
+                .transpose()?,
             default_timeout: engine("default_timeout")?,
             output_cap: engine("max_output_bytes")?.map(|bytes| bytes as usize),
             place,
         })
-    }
-
-    /// Whether it needs what no session can ask for.
-    pub(crate) fn has_engine_settings(&self) -> bool {
-        self.default_timeout.is_some() || self.output_cap.is_some()
     }
 
     pub(crate) fn cwd(&self) -> PathBuf {
@@ -109,11 +112,15 @@ impl Case {
         let invocation = invoke::lenient(&self.invocation)?;
         let cwd = PathBuf::from(&invocation.context.cwd);
         let snapshot = load(&file, None, &|_| false, &[]).snapshot;
-        if let Some(dropped) = snapshot.diagnostics.iter().find(|diagnostic| diagnostic.field.as_deref() != Some("matcher")) {
+        if let Some(dropped) =
+            snapshot.diagnostics.iter().find(|diagnostic| diagnostic.field.as_deref() != Some("matcher"))
+        {
             return Err(format!("the handlers do not load: {dropped:?}"));
         }
-        let transcripts = Transcripts { session: TRANSCRIPT.to_owned(), agent: self.agent_transcript.clone() };
-        let plan = plan(&snapshot, &invoke::input(invocation), &transcripts).ok_or("the event is not known")?;
+        let transcripts =
+            Transcripts { session: TRANSCRIPT.to_owned(), agent: self.agent_transcript.clone() };
+        let plan =
+            plan(&snapshot, &invoke::input(invocation), &transcripts).ok_or("the event is not known")?;
 
         let mut surroundings = Surroundings::new(cwd, self.mark.environment(self.cwd().to_str().unwrap()));
         surroundings.fallback_cwds = vec![self.place.base().join("fallback")];
@@ -131,9 +138,14 @@ impl Case {
             }));
         });
         let started = Instant::now();
-        let outcomes = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), Some(progress)).await;
-        let ran: Vec<Reduced<'_>> =
-            plan.selected.iter().map(|selected| &selected.handler).zip(outcomes.iter().map(Option::as_ref)).collect();
+        let outcomes =
+            fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), Some(progress)).await;
+        let ran: Vec<Reduced<'_>> = plan
+            .selected
+            .iter()
+            .map(|selected| &selected.handler)
+            .zip(outcomes.iter().map(Option::as_ref))
+            .collect();
         let (decision, _) = reduce(&plan.facts, &[], plan.diagnostics.clone(), &ran);
         let elapsed = started.elapsed().as_secs_f64();
         let decision = serde_json::to_string(&decision).map_err(|error| error.to_string())?;
@@ -184,7 +196,8 @@ impl Writer<'_> {
             }
         } else {
             let number = |name: &str| handler.get(name).map_or("0", |value| value.raw).to_owned();
-            let (stdout, stderr) = (self.printed(handler.need("stdout")?)?, self.printed(handler.need("stderr")?)?);
+            let (stdout, stderr) =
+                (self.printed(handler.need("stdout")?)?, self.printed(handler.need("stderr")?)?);
             let words = ["/bin/sh", "-c", SCRIPT, "sh", &stdout, &stderr];
             let mut words: Vec<String> = words.into_iter().map(str::to_owned).collect();
             words.extend(["exit", "delay", "signal"].map(number));
@@ -200,10 +213,8 @@ impl Writer<'_> {
     /// A file with what a handler prints.
     fn printed(&mut self, spec: &Json<'_>) -> Result<String, String> {
         let bytes = (self.variation.printed)(spec)?;
-        let bytes = String::from_utf8(bytes).map_or_else(
-            |error| error.into_bytes(),
-            |text| self.place.real(&text).into_bytes(),
-        );
+        let bytes = String::from_utf8(bytes)
+            .map_or_else(|error| error.into_bytes(), |text| self.place.real(&text).into_bytes());
         self.files += 1;
         let file = self.place.base().join(format!("printed-{}", self.files));
         fs::write(&file, bytes).map_err(|error| error.to_string())?;

@@ -28,7 +28,9 @@ pub(crate) async fn check(world: &World, vector: &Vector) -> Checked {
         Some("D18") if expect.get("raises").is_some() => no_projection(world, vector).await?,
         Some("D19") => {
             let (_, ours) = run(world, vector, &As::RECORDED).await?;
-            let other = |text: &str| text.replace("\"result\":null", "\"result\":1").replace("\"result\": null", "\"result\": 1");
+            let other = |text: &str| {
+                text.replace("\"result\":null", "\"result\":1").replace("\"result\": null", "\"result\": 1")
+            };
             let (case, other) = run(world, vector, &As { invocation: &other, ..As::RECORDED }).await?;
             if case.invocation.contains("\"result\":null") {
                 return Err("the result could not be replaced".to_owned());
@@ -153,7 +155,11 @@ fn without_surrogates(spec: &Json<'_>) -> Result<Vec<u8>, String> {
             [b'\\', b'u', ..] if rest.len() >= 6 => {
                 let length = if is_pair(rest) { 12 } else { 6 };
                 let unit = surrogate(rest);
-                out.extend_from_slice(if unit.is_some() && length == 6 { b"\\ufffd" } else { &rest[..length] });
+                out.extend_from_slice(if unit.is_some() && length == 6 {
+                    b"\\ufffd"
+                } else {
+                    &rest[..length]
+                });
                 rest = &rest[length..];
             }
             [b'\\', _, after @ ..] => {
@@ -184,7 +190,10 @@ fn is_pair(escapes: &[u8]) -> bool {
 /// Whether it is a handler's answer at which the reference throws: one that is long or deep by repetition.
 fn is_answer_at_fault(vector: &Vector) -> bool {
     let handlers = vector.input().get("handlers").map(Json::items).unwrap_or_default();
-    handlers.iter().filter_map(|handler| handler.get("stdout")).any(|stdout| !matches!(stdout.node, Node::Text(_)))
+    handlers
+        .iter()
+        .filter_map(|handler| handler.get("stdout"))
+        .any(|stdout| !matches!(stdout.node, Node::Text(_)))
 }
 
 /// D18: an event that cannot be put into the handlers' terms runs none of them and says why.

@@ -22,12 +22,12 @@ pub(crate) struct Remark {
 impl Remark {
     fn read(diagnostic: &Json<'_>) -> Result<Remark, String> {
         let known = ["code", "severity", "message", "handler_id", "field"];
-        if let Some((key, _)) = diagnostic.entries().into_iter().find(|(key, _)| !known.contains(&key.lossy.as_str())) {
+        if let Some((key, _)) =
+            diagnostic.entries().into_iter().find(|(key, _)| !known.contains(&key.lossy.as_str()))
+        {
             return Err(format!("a diagnostic has {:?}", key.lossy));
         }
-        let optional = |name: &str| {
-            diagnostic.need(name).map(|value| value.text().map(str::to_owned))
-        };
+        let optional = |name: &str| diagnostic.need(name).map(|value| value.text().map(str::to_owned));
         Ok(Remark {
             code: diagnostic.need("code")?.str()?.to_owned(),
             severity: diagnostic.need("severity")?.str()?.to_owned(),
@@ -38,7 +38,8 @@ impl Remark {
 
     fn told(&self) -> String {
         let Remark { code, severity, handler, field } = self;
-        serde_json::json!({"code": code, "severity": severity, "handler_id": handler, "field": field}).to_string()
+        serde_json::json!({"code": code, "severity": severity, "handler_id": handler, "field": field})
+            .to_string()
     }
 }
 

@@ -6,7 +6,7 @@ pub(crate) mod decision;
 
 use std::time::Duration;
 
-pub(crate) use case::{As, Case, Ran};
+pub(crate) use case::{As, Case, Ran, TRANSCRIPT};
 
 use crate::compare::{Rules, same};
 use crate::json::{Json, short};
@@ -36,11 +36,12 @@ pub(crate) async fn check(world: &World, vector: &Vector) -> Checked {
 }
 
 /// Everything that the vector records.
-async fn as_recorded(vector: &Vector, case: &Case, ran: &Ran) -> Result<(), String> {
+pub(crate) async fn as_recorded(vector: &Vector, case: &Case, ran: &Ran) -> Result<(), String> {
     let expect = vector.expect();
     decision::same_decision(expect.need("decision")?.raw, &ran.decision)?;
     if let Some(expected) = expect.get("progress") {
-        same(expected, &Json::parse(&ran.progress)?, Rules::default()).map_err(|error| format!("progress{error}"))?;
+        same(expected, &Json::parse(&ran.progress)?, Rules::default())
+            .map_err(|error| format!("progress{error}"))?;
     }
     in_time(expect, ran.elapsed)?;
     observe(vector, case).await
@@ -68,7 +69,8 @@ async fn observe(vector: &Vector, case: &Case) -> Result<(), String> {
     }
     if let Some(file) = observe.get("stdin_file") {
         let expected = vector.expect().need("stdin")?.str()?;
-        let read = std::fs::read_to_string(case.cwd().join(file.str()?)).map_err(|error| format!("stdin file: {error}"))?;
+        let read = std::fs::read_to_string(case.cwd().join(file.str()?))
+            .map_err(|error| format!("stdin file: {error}"))?;
         let got = case.place.placeholders(&read);
         if got != expected {
             return Err(format!("stdin: expected {}, got {}", short(expected), short(&got)));

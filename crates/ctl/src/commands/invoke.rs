@@ -7,7 +7,8 @@ use anstyle::AnsiColor;
 use hooksd_protocol::decision::{Behavior, Body, Permission};
 use hooksd_protocol::json::Text;
 use hooksd_protocol::methods::{
-    ExplicitTrust, FingerprintTrust, HookInvoke, InvokeOptions, InvokeResult, Mode, SessionOpen, SessionRef, Trust,
+    ExplicitTrust, FingerprintTrust, HookInvoke, InvokeOptions, InvokeResult, Mode, SessionOpen, SessionRef,
+    Trust,
 };
 
 use super::connect;
@@ -16,7 +17,11 @@ use crate::failure::Failure;
 use crate::input::{EventInput, absolute, read_event, read_text};
 use crate::print::{Printer, diagnostic, paint, safe};
 
-pub(crate) fn run(arguments: &Arguments, wanted: &Invoke, printer: &mut Printer) -> Result<ExitCode, Failure> {
+pub(crate) fn run(
+    arguments: &Arguments,
+    wanted: &Invoke,
+    printer: &mut Printer,
+) -> Result<ExitCode, Failure> {
     let folder = absolute(wanted.cwd.as_deref())?;
     let event = read_event(&read_text(wanted.file.as_deref())?, &folder)?;
     let session = match &wanted.session {
@@ -36,7 +41,8 @@ fn session(wanted: &Invoke, event: &EventInput, folder: &str) -> SessionOpen {
         fingerprint => Trust::Fingerprint(FingerprintTrust { fingerprint: fingerprint.to_owned() }),
     });
     // Handlers run in the caller's environment, as they would under an agent started here (D14).
-    let env = std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let env = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let cwd = match (&wanted.cwd, &event.cwd) {
         (None, Some(cwd)) => cwd.clone(),
         _ => folder.to_owned(),
@@ -60,11 +66,14 @@ fn describe(result: &InvokeResult, lines: &mut Vec<String>) {
     let decision = &result.decision;
     lines.push(format!("{}: {}", safe(&decision.event), verdict(&decision.body)));
     if !decision.continue_processing {
-        let reason = decision.stop_reason.as_deref().map(|reason| format!(": {}", safe(reason))).unwrap_or_default();
+        let reason =
+            decision.stop_reason.as_deref().map(|reason| format!(": {}", safe(reason))).unwrap_or_default();
         lines.push(format!("{}{reason}", paint(AnsiColor::Red, "stop the agent")));
     }
     let (context, feedback): (&[String], &[String]) = match &decision.body {
-        Body::Context { context } | Body::Prompt { context, .. } | Body::PreTool { context, .. } => (context, &[]),
+        Body::Context { context } | Body::Prompt { context, .. } | Body::PreTool { context, .. } => {
+            (context, &[])
+        }
         Body::PostTool { feedback, context } => (context, feedback),
         Body::Stop { feedback, .. } => (&[], feedback),
         Body::Permission { .. } | Body::Plain {} => (&[], &[]),

@@ -26,7 +26,8 @@ pub(crate) fn run(arguments: &Arguments, show: &Show, printer: &mut Printer) -> 
             lines.push(format!("{:<8} {} ({loaded})", source.scope, safe(&source.path)));
         }
         for handler in &shown.handlers {
-            let matcher = handler.matcher.as_deref().map(|text| format!(" matcher {}", safe(text))).unwrap_or_default();
+            let matcher =
+                handler.matcher.as_deref().map(|text| format!(" matcher {}", safe(text))).unwrap_or_default();
             lines.push(String::new());
             lines.push(format!("{}{matcher}", handler.id));
             let command = match &handler.argv {
@@ -35,7 +36,11 @@ pub(crate) fn run(arguments: &Arguments, show: &Show, printer: &mut Printer) -> 
             };
             lines.push(format!("    {}", safe(&command)));
             let timeout = handler.timeout.map(|seconds| format!("{seconds} s, ")).unwrap_or_default();
-            lines.push(format!("    {timeout}on failure {}, from {}", handler.on_failure, safe(&handler.source)));
+            lines.push(format!(
+                "    {timeout}on failure {}, from {}",
+                handler.on_failure,
+                safe(&handler.source)
+            ));
         }
         if !shown.snapshot.diagnostics.is_empty() {
             lines.push(String::new());

@@ -12,7 +12,10 @@ use crate::print::{Printer, safe};
 pub(crate) fn run(arguments: &Arguments, printer: &mut Printer) -> Result<ExitCode, Failure> {
     let status: DaemonStatus = connect(arguments)?.call("daemon/status", &Done {})?;
     printer.result(&status, |lines| {
-        lines.push(format!("hooksd {} (protocol {}), process {}", status.version, status.protocol_version, status.pid));
+        lines.push(format!(
+            "hooksd {} (protocol {}), process {}",
+            status.version, status.protocol_version, status.pid
+        ));
         lines.push(format!("up for       {}", duration(status.uptime_seconds)));
         lines.push(format!("socket       {}", safe(status.socket.as_deref().unwrap_or("not known"))));
         lines.push(format!("config dir   {}", safe(&status.config_dir)));
@@ -22,7 +25,10 @@ pub(crate) fn run(arguments: &Arguments, printer: &mut Printer) -> Result<ExitCo
             count => format!(" ({count} with the daemon's environment)"),
         };
         lines.push(format!("sessions     {}{fallback}", status.sessions));
-        lines.push(format!("events       {} answered, {} handlers running", status.events, status.running_handlers));
+        lines.push(format!(
+            "events       {} answered, {} handlers running",
+            status.events, status.running_handlers
+        ));
     })
 }
 

@@ -65,11 +65,13 @@ fn input(params: &Value<'_>) -> Result<(Input, String), ReadError> {
     let given = |key: &str| params.get(key).filter(|value| !value.is_null());
     match (given("invocation"), given("payload")) {
         (Some(invocation), None) => {
-            let read = Invocation::read(&invocation, Reading::Strict).map_err(|error| error.within("invocation"))?;
+            let read =
+                Invocation::read(&invocation, Reading::Strict).map_err(|error| error.within("invocation"))?;
             Ok((Input::Invocation(Box::new(read)), invocation.raw().to_owned()))
         }
         (None, Some(payload)) => {
-            let raw = RawJson::new(payload.raw().to_owned()).map_err(|error| fail("payload", &error.to_string()))?;
+            let raw = RawJson::new(payload.raw().to_owned())
+                .map_err(|error| fail("payload", &error.to_string()))?;
             let read = PayloadInput::read(&raw).map_err(|error| error.within("payload"))?;
             Ok((Input::Payload(read), payload.raw().to_owned()))
         }

@@ -8,7 +8,8 @@ use super::{Work, now, params};
 
 pub(super) fn work(frame: &Frame<'_>) -> Result<Work, RpcError> {
     let greeting: Initialize = params(frame)?;
-    if let Some(version) = greeting.protocol_version.filter(|version| *version != u64::from(PROTOCOL_VERSION)) {
+    if let Some(version) = greeting.protocol_version.filter(|version| *version != u64::from(PROTOCOL_VERSION))
+    {
         let message = format!("protocol version {version} is not spoken here; spoken is {PROTOCOL_VERSION}");
         return Err(RpcError::new(error_code::INVALID_PARAMS, message)
             .with(serde_json::json!({ "field": "protocol_version", "supported": [PROTOCOL_VERSION] })));

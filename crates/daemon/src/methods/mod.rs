@@ -92,7 +92,10 @@ where
 /// New work is refused while the daemon stops.
 fn refuse_when_stopping(daemon: &Daemon) -> Result<(), RpcError> {
     if daemon.stopping.is_cancelled() {
-        return Err(RpcError::new(error_code::SHUTTING_DOWN, "the daemon is stopping; connect again in a moment"));
+        return Err(RpcError::new(
+            error_code::SHUTTING_DOWN,
+            "the daemon is stopping; connect again in a moment",
+        ));
     }
     Ok(())
 }

@@ -13,5 +13,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
     refuse_when_stopping(daemon)?;
     let open: SessionOpen = params(frame)?;
     let daemon = daemon.clone();
-    later(move |_| blocking(move || Ok(daemon.sessions.open(&daemon.settings, open, &daemon.killing)?.info())))
+    later(move |_| {
+        blocking(move || Ok(daemon.sessions.open(&daemon.settings, open, &daemon.killing)?.info()))
+    })
 }

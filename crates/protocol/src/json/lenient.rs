@@ -76,9 +76,8 @@ fn trim(text: &str) -> &str {
 
 /// Python allows one underscore between two digits and nowhere else.
 fn without_separators(text: &str) -> Option<String> {
-    let digit_at = |at: Option<usize>| {
-        at.and_then(|at| text.as_bytes().get(at)).is_some_and(u8::is_ascii_digit)
-    };
+    let digit_at =
+        |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)).is_some_and(u8::is_ascii_digit);
     for (at, _) in text.match_indices('_') {
         if !digit_at(at.checked_sub(1)) || !digit_at(Some(at + 1)) {
             return None;

@@ -25,3 +25,6 @@ pub use parse::{Dialect, MAX_RECORDED, ParseError, RECORD_DEPTH};
 pub use raw::{RawJson, Text};
 pub use reader::{ReadError, Reading, read};
 pub use value::{Kind, Value};
+
+#[cfg(test)]
+mod tests;

@@ -95,7 +95,9 @@ impl Serialize for Integer {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.0.parse::<i64>() {
             Ok(value) => serializer.serialize_i64(value),
-            Err(_) => RawValue::from_string(self.0.clone()).map_err(serde::ser::Error::custom)?.serialize(serializer),
+            Err(_) => RawValue::from_string(self.0.clone())
+                .map_err(serde::ser::Error::custom)?
+                .serialize(serializer),
         }
     }
 }

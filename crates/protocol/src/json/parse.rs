@@ -65,8 +65,14 @@ pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Node>, ParseError
     if u32::try_from(text.len()).is_err() {
         return Err(error_at(text, 0, "text is longer than 4 GiB"));
     }
-    let mut scanner =
-        Scanner { text: text.as_bytes(), at: 0, dialect, nodes: Vec::new(), open: Vec::new(), levels: Levels::default() };
+    let mut scanner = Scanner {
+        text: text.as_bytes(),
+        at: 0,
+        dialect,
+        nodes: Vec::new(),
+        open: Vec::new(),
+        levels: Levels::default(),
+    };
     scanner.document().map_err(|(at, message)| error_at(text, at, message))?;
     Ok(scanner.nodes)
 }
@@ -132,7 +138,11 @@ impl Scanner<'_> {
             self.member()?;
         }
         self.skip_space();
-        if self.at < self.text.len() { Err((self.at, "text after the end of the JSON value")) } else { Ok(()) }
+        if self.at < self.text.len() {
+            Err((self.at, "text after the end of the JSON value"))
+        } else {
+            Ok(())
+        }
     }
 
     /// After a value inside a container: a comma and the next member, or the end of the container.
@@ -142,7 +152,9 @@ impl Scanner<'_> {
             (Some(b','), _) => {
                 self.at += 1;
                 self.skip_space();
-                if object { self.key()? }
+                if object {
+                    self.key()?
+                }
                 self.value()
             }
             (Some(b'}'), true) | (Some(b']'), false) => {

@@ -194,7 +194,13 @@ impl<'a> Value<'a> {
     }
 }
 
-fn children<'a>(text: &'a str, dialect: Dialect, nodes: &Rc<[Node]>, first: usize, end: usize) -> Vec<Value<'a>> {
+fn children<'a>(
+    text: &'a str,
+    dialect: Dialect,
+    nodes: &Rc<[Node]>,
+    first: usize,
+    end: usize,
+) -> Vec<Value<'a>> {
     let mut values = Vec::new();
     let mut index = first;
     while index < end {

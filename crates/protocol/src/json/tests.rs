@@ -1,0 +1,217 @@
+use serde::Deserialize;
+
+use super::*;
+use crate::invocation::{Event, Invocation};
+
+fn parse(text: &str) -> Value<'_> {
+    Value::parse(text, Dialect::Python).unwrap()
+}
+
+#[test]
+fn depth_costs_no_stack() {
+    // Far deeper than any thread's stack could hold a frame for.
+    const LEVELS: usize = 2_000_000;
+    let text = format!("{{\"deep\":{}{},\"a\":1}}", "[".repeat(LEVELS), "]".repeat(LEVELS));
+    let value = parse(&text);
+    assert_eq!(value.get("a").unwrap().raw(), "1");
+    assert_eq!(value.depth(), LEVELS + 1);
+    let mut inner = value.get("deep").unwrap();
+    for _ in 0..10 {
+        inner = inner.items().remove(0);
+    }
+    assert_eq!(inner.kind(), Kind::Array);
+    assert!(Value::parse(&"[".repeat(LEVELS), Dialect::Python).is_err());
+    assert!(Value::parse(&"[{\"a\":".repeat(LEVELS), Dialect::Python).is_err());
+}
+
+#[test]
+fn b22_the_last_of_a_repeated_key_wins_at_every_depth() {
+    let value = parse(r#"{"a":1,"b":{"c":1,"c":2},"a":3,"d":{"e":{"f":{"g":{"h":1,"h":2}}}}}"#);
+    let entries: Vec<(String, &str)> =
+        value.entries().into_iter().map(|(key, value)| (key.into_owned(), value.raw())).collect();
+    let expected = [("a", "3"), ("b", r#"{"c":1,"c":2}"#), ("d", r#"{"e":{"f":{"g":{"h":1,"h":2}}}}"#)];
+    assert_eq!(entries, expected.map(|(key, raw)| (key.to_owned(), raw)));
+    assert_eq!(value.get("b").unwrap().get("c").unwrap().raw(), "2");
+    let deep = ["d", "e", "f", "g", "h"].iter().fold(value, |value, key| value.get(key).unwrap());
+    assert_eq!(deep.raw(), "2");
+}
+
+#[test]
+fn strings_are_decoded_and_lone_surrogates_noticed() {
+    let table = [
+        (r#""plain ü""#, "plain ü", false),
+        (r#""\u00fc\n\/\"\\\b\f""#, "ü\n/\"\\\u{8}\u{c}", false),
+        (r#""\ud83d\ude00""#, "😀", false),
+        (r#""a\ud83d""#, "a\u{fffd}", true),
+        (r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}", true),
+        (r#""\ud83d\u0041""#, "\u{fffd}A", true),
+    ];
+    for (text, expected, lone) in table {
+        let value = parse(text);
+        assert_eq!(value.as_str().as_deref(), Some(expected), "{text}");
+        assert_eq!(value.has_lone_surrogate(), lone, "{text}");
+    }
+}
+
+#[test]
+fn the_dialects_differ_in_three_words_only() {
+    for text in ["NaN", "[Infinity,-Infinity]", "{\"a\":NaN}"] {
+        assert!(Value::parse(text, Dialect::Python).is_ok(), "{text}");
+        assert!(Value::parse(text, Dialect::Strict).is_err(), "{text}");
+    }
+    for dialect in [Dialect::Python, Dialect::Strict] {
+        for text in ["1e999", "-0.0", "123456789012345678901234567890", " \t\r\n[1 , 2]\n", "\"\u{7f}\""] {
+            assert!(Value::parse(text, dialect).is_ok(), "{text}");
+        }
+        for text in [
+            "",
+            " ",
+            "01",
+            "+1",
+            "1.",
+            ".5",
+            "1e",
+            "0x1",
+            "tru",
+            "nul",
+            "{\"a\":1,}",
+            "[1,]",
+            "{,}",
+            "{a:1}",
+            "'a'",
+            "\"a\nb\"",
+            "\"\\x41\"",
+            "\"\\u12g4\"",
+            "1 2",
+            "{}{}",
+            "\u{c}1",
+            "\u{feff}1",
+            "[1}",
+            "{\"a\":1]",
+            "nan",
+        ] {
+            assert!(Value::parse(text, dialect).is_err(), "{text:?}");
+        }
+    }
+}
+
+#[test]
+fn an_error_says_line_and_column() {
+    let error = Value::parse("{\n  \"ü\": 01\n}", Dialect::Strict).unwrap_err();
+    assert_eq!(error.to_string(), "line 2 column 9: expected ',' or '}'");
+}
+
+#[test]
+fn a_hostile_width_is_refused_before_it_costs_memory() {
+    let wide = format!("[{}1]", "1,".repeat(MAX_RECORDED));
+    assert!(Value::parse(&wide, Dialect::Strict).is_err());
+    // Where a big result really is, nothing below is recorded.
+    let nested = format!("{{\"a\":{{\"b\":{{\"c\":{wide}}}}}}}");
+    assert!(Value::parse(&nested, Dialect::Strict).is_ok());
+}
+
+#[derive(Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sample {
+    flag: bool,
+    #[serde(default)]
+    count: Option<Integer>,
+    #[serde(default)]
+    any: Option<RawJson>,
+}
+
+#[test]
+fn d23_scalars_are_strict_for_code_and_lenient_for_people() {
+    let table = [
+        (r#"{"flag":true}"#, true, Some(true)),
+        (r#"{"flag":"no"}"#, false, Some(false)),
+        (r#"{"flag":1.0}"#, false, Some(true)),
+        (r#"{"flag":2}"#, false, None),
+        (r#"{"flag":null}"#, false, None),
+        (r#"{"flag":" true"}"#, false, None),
+    ];
+    for (text, strict, lenient) in table {
+        let value = parse(text);
+        assert_eq!(read::<Sample>(&value, Reading::Strict).is_ok(), strict, "{text}");
+        assert_eq!(
+            read::<Sample>(&value, Reading::Lenient).ok().map(|sample| sample.flag),
+            lenient,
+            "{text}"
+        );
+    }
+    let count = |text: &str, reading| {
+        let text = format!("{{\"flag\":true,\"count\":{text}}}");
+        read::<Sample>(&parse(&text), reading).ok().and_then(|sample| sample.count)
+    };
+    assert_eq!(
+        count("123456789012345678901234567890", Reading::Strict).unwrap().as_str(),
+        "123456789012345678901234567890"
+    );
+    for text in ["1.0", "\"2\"", "true", "1e3"] {
+        assert_eq!(count(text, Reading::Strict), None, "{text}");
+        assert!(count(text, Reading::Lenient).is_some(), "{text}");
+    }
+    assert_eq!(count("1.5", Reading::Lenient), None);
+}
+
+#[test]
+fn requests_are_read_strictly_and_errors_name_the_path() {
+    let call = r#""call":{"id":"c","name":"n","args":{}}"#;
+    let context = r#""context":{"thread_id":"t","cwd":"/w","approval_mode":"manual"}"#;
+    let event = |event: &str| format!("{{{context},\"event\":{event}}}");
+    let table = [
+        ("[]".to_owned(), ""),
+        ("{}".to_owned(), "context"),
+        (format!("{{{context}}}"), "event"),
+        (format!("{{{context},\"event\":{{}},\"more\":1}}"), "more"),
+        (event(r#"{"event":"Nope"}"#), "event.event"),
+        (event(r#"{"event":"PreToolUse"}"#), "event.call"),
+        (event(r#"{"event":"PreToolUse","call":{"name":"n","args":{}}}"#), "event.call.id"),
+        (event(r#"{"event":"PreToolUse","call":{"id":"c","name":"n","args":[]}}"#), "event.call.args"),
+        (event(r#"{"event":"PreToolUse","call":{"id":5,"name":"n","args":{}}}"#), "event.call.id"),
+        (event(&format!("{{\"event\":\"PreToolUse\",{call},\"typo\":1}}")), "event.typo"),
+        (
+            event(
+                r#"{"event":"PostToolUse","call":{"id":"c","name":"n","args":{}},"result":1,"duration_ms":1.5}"#,
+            ),
+            "event.duration_ms",
+        ),
+        (event(r#"{"event":"SessionStart","cause":"Startup"}"#), "event.cause"),
+        (
+            event(
+                r#"{"event":"Stop","continuation_count":0,"last_assistant_message":"","background_tasks":[{"id":"b"}]}"#,
+            ),
+            "event.background_tasks[0].type",
+        ),
+        (
+            r#"{"context":{"thread_id":"t","cwd":"/w","approval_mode":"manual","prompt_id":"x"},"event":{}}"#
+                .to_owned(),
+            "context.prompt_id",
+        ),
+        (
+            r#"{"context":{"thread_id":"t","cwd":"/w","approval_mode":"manual","efort":"low"},"event":{}}"#
+                .to_owned(),
+            "context.efort",
+        ),
+    ];
+    for (text, path) in table {
+        let error = Invocation::read(&parse(&text), Reading::Strict).unwrap_err();
+        assert_eq!(error.path, path, "{text}: {error}");
+    }
+}
+
+#[test]
+fn d4_pass_through_json_is_never_re_encoded() {
+    let args = r#"{ "b":1e5, "a":-0.0,"n":123456789012345678901234567890 ,"s":"\u00fc\ud83d","d":[[[[[1.0]]]]],"b":2 }"#;
+    let text = format!(
+        "{{\"context\":{{\"thread_id\":\"\\ud83d\",\"cwd\":\"/w\",\"approval_mode\":\"auto\"}},\"event\":{{\"event\":\"PostToolUse\",\
+         \"call\":{{\"id\":\"c\",\"name\":\"n\",\"args\":{args}}},\"result\":{args}}}}}"
+    );
+    let invocation =
+        Invocation::read(&Value::parse(&text, Dialect::Strict).unwrap(), Reading::Strict).unwrap();
+    assert_eq!(invocation.context.thread_id.raw(), r#""\ud83d""#);
+    let Event::PostToolUse(event) = &invocation.event else { panic!("another event") };
+    assert_eq!(event.call.args.get(), args);
+    assert_eq!(event.result.get(), args);
+    assert!(serde_json::to_string(&invocation).unwrap().contains(args));
+}

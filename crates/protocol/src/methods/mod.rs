@@ -1,0 +1,90 @@
+//! Params and results of every method, and notifications (PROTOCOL). Wire types only.
+
+mod config;
+mod hook;
+mod session;
+
+pub use config::*;
+pub use hook::*;
+pub use session::*;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The protocol version this build speaks.
+pub const PROTOCOL_VERSION: u32 = 1;
+
+/// Result of methods that have nothing to say.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Done {}
+
+/// Params of `initialize`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Initialize {
+    /// Who connects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<ClientInfo>,
+    /// The version the client speaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub protocol_version: Option<u64>,
+}
+
+/// Who connects.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ClientInfo {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    #[serde(default)]
+    pub version: Option<String>,
+}
+
+/// Result of `initialize`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Initialized {
+    /// Always `hooksd`.
+    pub name: String,
+    /// The package version.
+    pub version: String,
+    /// The protocol version that is spoken.
+    pub protocol_version: u32,
+    /// The methods this daemon knows.
+    pub methods: Vec<String>,
+}
+
+/// Result of `daemon/status`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DaemonStatus {
+    /// The package version.
+    pub version: String,
+    /// The protocol version.
+    pub protocol_version: u32,
+    /// Its process.
+    pub pid: u32,
+    /// Since its start.
+    pub uptime_seconds: u64,
+    /// Its socket.
+    pub socket: Option<String>,
+    /// The folder of the user's hooks.json.
+    pub config_dir: String,
+    /// Open connections.
+    pub connections: usize,
+    /// Open sessions.
+    pub sessions: usize,
+    /// Of those, how many run handlers in the daemon's environment because they sent none (D14).
+    pub sessions_without_environment: usize,
+    /// Handler processes now running.
+    pub running_handlers: usize,
+    /// Events answered since the start.
+    pub events: u64,
+}
+
+/// Params of `daemon/shutdown`.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct DaemonShutdown {
+    /// How long running events may still take. Milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drain_ms: Option<u64>,
+}

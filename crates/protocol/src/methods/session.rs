@@ -1,0 +1,244 @@
+//! Sessions: open, reload, close, list.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::diagnostic::Diagnostic;
+use crate::event::EventName;
+use crate::json::{ReadError, Reading, Text, Value, read};
+
+/// Whether a person is there to be asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// A person is there: persisted trust counts.
+    Interactive,
+    /// Nobody is there: only a grant in the request counts (BEHAVIOUR section 10).
+    Headless,
+}
+
+/// A session's grant of trust in the project's document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected \"explicit\" or {\"fingerprint\": \"<sha256>\"}")]
+pub enum Trust {
+    /// Whatever the document holds when it is loaded.
+    Explicit(ExplicitTrust),
+    /// Only these bytes.
+    Fingerprint(FingerprintTrust),
+}
+
+/// `"explicit"`
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum ExplicitTrust {
+    /// The word itself.
+    Explicit,
+}
+
+/// `{"fingerprint": sha256}`
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FingerprintTrust {
+    /// SHA-256 of the document's bytes, 64 lowercase hexadecimal digits.
+    pub fingerprint: String,
+}
+
+/// Which plugins' documents take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Plugins {
+    /// None. The only choice of this version.
+    None,
+}
+
+/// An output field that an agent can apply (D10).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[allow(missing_docs, reason = "the names are those of the output fields")]
+pub enum Capability {
+    UpdatedInput,
+    UpdatedPermissions,
+    UpdatedToolOutput,
+    UpdatedMcpToolOutput,
+    SessionTitle,
+    InitialUserMessage,
+    WatchPaths,
+    ReloadSkills,
+}
+
+/// Params of `session/open`; also an inline session.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionOpen {
+    /// The conversation.
+    pub thread_id: Text,
+    /// The session's working directory, absolute.
+    pub cwd: String,
+    /// Whether a person is there.
+    pub mode: Mode,
+    /// Trust in the project's document.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
+    /// The session's environment; without it handlers get the daemon's (D14).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<BTreeMap<String, String>>,
+    /// Which plugins take part; default none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plugins: Option<Plugins>,
+    /// Output fields the agent can apply: they come back in the decision.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub accepts: Vec<Capability>,
+    /// Whether edits reach the session by themselves. Only false in this version: use `session/reload`.
+    #[serde(default)]
+    pub follow: bool,
+}
+
+/// One document of a snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SourceInfo {
+    /// `project`, `user` or `plugin`.
+    pub scope: String,
+    /// Its real path, or the plugin's id.
+    pub path: String,
+    /// SHA-256 of its bytes; null when it could not be read.
+    pub fingerprint: Option<String>,
+    /// Whether its handlers take part.
+    pub loaded: bool,
+}
+
+/// A session's snapshot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SnapshotInfo {
+    /// SHA-256 of the canonical configuration, lowercase hexadecimal.
+    pub id: String,
+    /// Events that have handlers.
+    pub events: Vec<EventName>,
+    /// Those of them that the agent's server side originates.
+    pub server_events: Vec<EventName>,
+    /// The documents.
+    pub sources: Vec<SourceInfo>,
+    /// What in them did not count.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// What is known of the project's document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ProjectInfo {
+    /// The project root.
+    pub root: String,
+    /// Whether it has a hooks.json.
+    pub hooks_present: bool,
+    /// Whether that is trusted.
+    pub trusted: bool,
+    /// SHA-256 of its bytes, to show and grant.
+    pub fingerprint: Option<String>,
+}
+
+/// Result of `session/open` and `session/reload`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionInfo {
+    /// The id to name the session by.
+    pub session: String,
+    /// What its events run against.
+    pub snapshot: SnapshotInfo,
+    /// The project.
+    pub project: ProjectInfo,
+    /// `session` or `daemon`: whose environment handlers get (D14).
+    pub environment: String,
+}
+
+/// Names a session: its id, or `session/open`'s params for one round trip.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SessionRef {
+    /// An id from `session/open`.
+    Id(String),
+    /// Opened for this request only.
+    Inline(Box<SessionOpen>),
+}
+
+impl SessionRef {
+    /// Reads the `session` of a request's params.
+    ///
+    /// # Errors
+    /// When it is missing, neither a string nor an object, or an object that is no session.
+    pub fn read(params: &Value<'_>) -> Result<SessionRef, ReadError> {
+        let Some(value) = params.get("session") else {
+            return Err(ReadError {
+                path: "session".to_owned(),
+                message: "this field is required".to_owned(),
+            });
+        };
+        if value.is_object() {
+            return read(&value, Reading::Strict)
+                .map(|open| SessionRef::Inline(Box::new(open)))
+                .map_err(|error| error.within("session"));
+        }
+        match value.as_str() {
+            Some(id) => Ok(SessionRef::Id(id.into_owned())),
+            None => Err(ReadError {
+                path: "session".to_owned(),
+                message: format!(
+                    "expected a session id or session/open's params, got {}",
+                    value.kind().noun()
+                ),
+            }),
+        }
+    }
+}
+
+/// Params of `session/reload`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionReload {
+    /// The session's id.
+    pub session: String,
+    /// A new working directory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// A new grant.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub trust: Option<Trust>,
+    /// A new environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub env: Option<BTreeMap<String, String>>,
+    /// Other plugins.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plugins: Option<Plugins>,
+}
+
+/// Params of `session/close`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionClose {
+    /// The session's id.
+    pub session: String,
+}
+
+/// One row of `session/list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionRow {
+    /// The session's id.
+    pub session: String,
+    /// The conversation.
+    pub thread_id: Text,
+    /// Its working directory.
+    pub cwd: String,
+    /// Whether a person is there.
+    pub mode: Mode,
+    /// Its snapshot's id.
+    pub snapshot_id: String,
+    /// Events now running.
+    pub running: usize,
+    /// Seconds since its last request.
+    pub idle_seconds: u64,
+}
+
+/// Result of `session/list`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionList {
+    /// Open sessions, oldest first.
+    pub sessions: Vec<SessionRow>,
+}

@@ -1,0 +1,32 @@
+//! Waiting for a condition instead of sleeping.
+
+use std::time::{Duration, Instant};
+
+/// How long a condition may take to come true. Seconds of a busy machine: nothing is measured by it.
+pub const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Between two looks.
+const STEP: Duration = Duration::from_millis(5);
+
+/// Waits until `condition` holds.
+///
+/// # Panics
+/// When it does not within [`PATIENCE`].
+pub async fn until(what: &str, mut condition: impl FnMut() -> bool) {
+    eventually(what, async || condition().then_some(())).await;
+}
+
+/// Waits until `look` finds something.
+///
+/// # Panics
+/// When it does not within [`PATIENCE`].
+pub async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+    let start = Instant::now();
+    loop {
+        if let Some(found) = look().await {
+            return found;
+        }
+        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
+        tokio::time::sleep(STEP).await;
+    }
+}

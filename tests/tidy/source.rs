@@ -1,0 +1,124 @@
+//! Dependencies point one way; the architecture's invariants have tests; unsafe code stays where it is justified.
+
+use std::collections::BTreeMap;
+use std::fs;
+
+use crate::{files, text, top};
+
+/// Which crates of the workspace each crate may use (ARCHITECTURE, "Dependencies").
+const ALLOWED: [(&str, &[&str]); 7] = [
+    ("protocol", &[]),
+    ("config", &["protocol"]),
+    ("engine", &["protocol", "config"]),
+    ("runner", &["engine"]),
+    ("client", &["protocol"]),
+    ("daemon", &["protocol", "config", "engine", "runner", "client"]),
+    ("ctl", &["protocol", "config", "client"]),
+];
+
+fn dependencies(name: &str) -> Vec<String> {
+    let manifest = text(&format!("crates/{name}/Cargo.toml"));
+    let section = manifest.split("[dependencies]").nth(1).unwrap();
+    let section = section.split("\n[").next().unwrap();
+    section.lines().filter_map(|line| line.split(['.', ' ', '=']).next()).map(str::to_owned).collect()
+}
+
+#[test]
+fn dependencies_point_one_way() {
+    for (name, allowed) in ALLOWED {
+        let own = dependencies(name).into_iter().filter_map(|name| {
+            if name == "hooksd" {
+                Some("daemon".to_owned())
+            } else {
+                name.strip_prefix("hooksd-").map(str::to_owned)
+            }
+        });
+        for dependency in own {
+            assert!(allowed.contains(&dependency.as_str()), "{name} must not depend on {dependency}");
+        }
+    }
+}
+
+#[test]
+fn config_and_engine_know_no_runtime() {
+    for name in ["protocol", "config", "engine"] {
+        for dependency in dependencies(name) {
+            assert!(!dependency.starts_with("tokio"), "{name} must not depend on {dependency}");
+        }
+    }
+}
+
+#[test]
+fn every_invariant_names_a_test_that_exists() {
+    let sources: String = ["crates", "tests"]
+        .iter()
+        .flat_map(|folder| files(folder, ".rs"))
+        .map(|path| fs::read_to_string(path).unwrap())
+        .collect();
+    let page = text("ARCHITECTURE.md");
+    let invariants = page.split("## Invariants").nth(1).expect("ARCHITECTURE.md has a section Invariants");
+    let invariants = invariants.split("\n## ").next().unwrap();
+    let mut count = 0;
+    for (number, line) in invariants.lines().filter_map(|line| line.split_once(". ")) {
+        let Ok(number) = number.parse::<usize>() else { continue };
+        count += 1;
+        assert_eq!(number, count, "the invariants are numbered in order");
+        let tests: Vec<&str> = line.split('`').skip(1).step_by(2).filter(|name| name.contains('_')).collect();
+        assert!(!tests.is_empty(), "invariant {number} names no test");
+        for test in tests {
+            let is_there =
+                sources.contains(&format!("fn {test}(")) || sources.contains(&format!("fn {test}<"));
+            assert!(is_there, "invariant {number} names {test}, which does not exist");
+        }
+    }
+    assert!((10..=20).contains(&count), "there are {count} invariants");
+}
+
+#[test]
+fn unsafe_code_is_where_it_is_justified_and_nowhere_else() {
+    let mut found = BTreeMap::new();
+    for path in files("crates", ".rs") {
+        let content = fs::read_to_string(&path).unwrap();
+        let blocks = content.matches("unsafe {").count() + content.matches("unsafe fn").count();
+        let reasons = content.matches("SAFETY").count();
+        if blocks > 0 {
+            let name = path.strip_prefix(top()).unwrap().display().to_string();
+            assert!(reasons > 0, "{name} has unsafe code without a SAFETY comment");
+            found.insert(name, blocks);
+        }
+    }
+    let product: Vec<&String> = found.keys().filter(|name| name.contains("/src/")).collect();
+    assert_eq!(product, ["crates/runner/src/spawn.rs"], "only the spawn needs unsafe code");
+}
+
+#[test]
+fn files_are_short_enough_to_be_read() {
+    /// The longest source file. Lines. Tables that are generated are exempt.
+    const MAX_LINES: usize = 450;
+    for folder in ["crates", "tests"] {
+        for path in files(folder, ".rs") {
+            let lines = fs::read_to_string(&path).unwrap().lines().count();
+            let is_table = path.ends_with("pattern/tables.rs");
+            assert!(
+                is_table || lines <= MAX_LINES,
+                "{} has {lines} lines: split it by meaning",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn nothing_names_the_machine_it_was_written_on() {
+    let pages = ["crates", "tests", "docs", "systemd", "launchd"].into_iter().flat_map(|folder| {
+        [".rs", ".md", ".toml", ".service", ".socket", ".plist"]
+            .into_iter()
+            .flat_map(move |end| files(folder, end))
+    });
+    for path in pages.chain(["README.md", "ARCHITECTURE.md", "Cargo.toml"].map(|page| top().join(page))) {
+        let content = fs::read_to_string(&path).unwrap();
+        for forbidden in [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("index.cra", "tes.io")] {
+            assert!(!content.contains(forbidden), "{} contains {forbidden}", path.display());
+        }
+    }
+}
