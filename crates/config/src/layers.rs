@@ -46,7 +46,7 @@ pub struct Loaded {
     pub project: ProjectDocument,
 }
 
-/// Loads the documents and compiles them.
+/// Reads the documents and compiles them.
 ///
 /// `trusted` is asked once, with the SHA-256 of exactly the bytes that would be loaded: what is shown, what is
 /// trusted and what runs are the same bytes (BEHAVIOUR section 10).
@@ -57,26 +57,30 @@ pub fn load(
     trusted: &dyn Fn(&str) -> bool,
     plugins: &[PluginDocument],
 ) -> Loaded {
+    let project = project.map(|path| bounded(path, MAX_DOCUMENT));
+    compile(&bounded(user, MAX_DOCUMENT), project.as_ref().unwrap_or(&Found::Absent), trusted, plugins)
+}
+
+/// Compiles documents that were read already; `trusted` as for [`load`].
+#[must_use]
+pub fn compile(
+    user: &Found,
+    project: &Found,
+    trusted: &dyn Fn(&str) -> bool,
+    plugins: &[PluginDocument],
+) -> Loaded {
     let mut merge = Merge::default();
-    let user_found = bounded(user, MAX_DOCUMENT);
     let mut state = ProjectDocument::default();
     let mut user_is_project = false;
-    match project.map(|path| bounded(path, MAX_DOCUMENT)) {
-        None | Some(Found::Absent) => {}
-        Some(Found::Unreadable { path, reason }) => {
+    match project {
+        Found::Absent => {}
+        Found::Unreadable { path, reason } => {
             state.present = true;
-            let location = path.display().to_string();
-            let message = format!("{location} {reason}; none of its hooks is loaded");
-            merge.diagnostics.push(Diagnostic::warning(code::CONFIG_READ_FAILED, message).field(&location));
-            merge.sources.push(SourceState {
-                source: Source::Project(path),
-                fingerprint: None,
-                loaded: false,
-            });
+            merge.unreadable(Source::Project(path.clone()), path, reason);
         }
-        Some(Found::File(contents)) => {
+        Found::File(contents) => {
             let fingerprint = contents.fingerprint();
-            user_is_project = matches!(&user_found, Found::File(user) if user.path == contents.path);
+            user_is_project = matches!(user, Found::File(user) if user.path == contents.path);
             let granted = trusted(&fingerprint);
             state = ProjectDocument {
                 fingerprint: Some(fingerprint.clone()),
@@ -85,33 +89,23 @@ pub fn load(
                 loaded: false,
             };
             // The same file is read once: as the project's when that is trusted, else as the user's own.
-            let source = if granted {
-                Source::Project(contents.path.clone())
-            } else {
-                Source::User(contents.path.clone())
-            };
-            if granted || user_is_project {
-                let used = merge.file(source, &contents);
-                state.loaded = granted && used;
+            if granted {
+                state.loaded = merge.file(Source::Project(contents.path.clone()), contents);
+            } else if user_is_project {
+                merge.file(Source::User(contents.path.clone()), contents);
             } else {
                 let source = Source::Project(contents.path.clone());
-                let fingerprint = Some(fingerprint);
-                merge.sources.push(SourceState { source, fingerprint, loaded: false });
+                merge.sources.push(SourceState { source, fingerprint: Some(fingerprint), loaded: false });
             }
         }
     }
-    match user_found {
+    match user {
         Found::Absent => {}
         Found::File(_) if user_is_project => {}
         Found::File(contents) => {
-            merge.file(Source::User(contents.path.clone()), &contents);
+            merge.file(Source::User(contents.path.clone()), contents);
         }
-        Found::Unreadable { path, reason } => {
-            let location = path.display().to_string();
-            let message = format!("{location} {reason}; none of its hooks is loaded");
-            merge.diagnostics.push(Diagnostic::warning(code::CONFIG_READ_FAILED, message).field(&location));
-            merge.sources.push(SourceState { source: Source::User(path), fingerprint: None, loaded: false });
-        }
+        Found::Unreadable { path, reason } => merge.unreadable(Source::User(path.clone()), path, reason),
     }
     for plugin in plugins {
         merge.plugin(plugin);
@@ -127,6 +121,13 @@ struct Merge {
 }
 
 impl Merge {
+    fn unreadable(&mut self, source: Source, path: &Path, reason: &str) {
+        let location = path.display().to_string();
+        let message = format!("{location} {reason}; none of its hooks is loaded");
+        self.diagnostics.push(Diagnostic::warning(code::CONFIG_READ_FAILED, message).field(&location));
+        self.sources.push(SourceState { source, fingerprint: None, loaded: false });
+    }
+
     fn file(&mut self, source: Source, contents: &Contents) -> bool {
         let parsed = parse_bytes(&contents.bytes, &contents.path.display().to_string(), ListForm::Allowed);
         let fingerprint = Some(contents.fingerprint());

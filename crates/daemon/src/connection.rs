@@ -40,6 +40,24 @@ const HANGUP_POLL_MS: u64 = 100;
 /// Lines to be written.
 pub(crate) type Outbox = mpsc::Sender<String>;
 
+/// The connection a request came by.
+#[derive(Clone)]
+pub(crate) struct Caller {
+    /// Tells connections apart.
+    pub(crate) id: u64,
+    /// Its lines.
+    pub(crate) outbox: Outbox,
+    /// The sessions it hears of.
+    sessions: Arc<Mutex<Vec<String>>>,
+}
+
+impl Caller {
+    /// Notes that the connection hears of a session.
+    pub(crate) fn hears_of(&self, session: &str) {
+        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).push(session.to_owned());
+    }
+}
+
 /// The requests of one connection that are running.
 #[derive(Default)]
 struct Running {
@@ -54,7 +72,7 @@ impl Running {
 
 struct Connection {
     daemon: Arc<Daemon>,
-    outbox: Outbox,
+    caller: Caller,
     running: Arc<Running>,
     tasks: TaskTracker,
     /// Cancelled when nobody is there any more.
@@ -68,8 +86,9 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     let (outbox, lines) = mpsc::channel(OUTBOX);
     let gone = CancellationToken::new();
     let writer = tokio::spawn(write(write_half, lines, gone.clone()));
+    let caller = Caller { id: daemon.next_connection(), outbox, sessions: Arc::default() };
     let connection =
-        Connection { daemon, outbox, running: Arc::default(), tasks: TaskTracker::new(), gone: gone.clone() };
+        Connection { daemon, caller, running: Arc::default(), tasks: TaskTracker::new(), gone: gone.clone() };
     let mut lines = Lines::new(BufReader::new(read_half), MAX_LINE);
     loop {
         let line = tokio::select! {
@@ -99,6 +118,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
         gone.cancel();
     }
     connection.tasks.wait().await;
+    connection.leave_sessions();
     // The last sender goes, so the writer ends once everything is written.
     drop(connection);
     let _ = writer.await;
@@ -130,7 +150,7 @@ fn error_line(id: &RawJson, code: i64, message: impl Into<String>) -> String {
 impl Connection {
     async fn send(&self, line: String) {
         tokio::select! {
-            _ = self.outbox.send(line) => {}
+            _ = self.caller.outbox.send(line) => {}
             () = self.gone.cancelled() => {}
         }
     }
@@ -156,7 +176,7 @@ impl Connection {
         }
         let id = frame.id.clone();
         let key = id.as_ref().map(|id| id.get().to_owned());
-        let work = methods::dispatch(&self.daemon, &frame, &self.outbox);
+        let work = methods::dispatch(&self.daemon, &frame, &self.caller);
         let future = match work {
             Ok(Work::Now(answer)) => return id.map(|id| answer(&id)),
             Ok(Work::Later(future)) => future,
@@ -186,7 +206,7 @@ impl Connection {
             running.insert(key.clone(), cancelled.clone());
         }
         let interrupts = Interrupts { cancelled, gone: self.gone.clone() };
-        let (outbox, gone, running) = (self.outbox.clone(), self.gone.clone(), self.running.clone());
+        let (outbox, gone, running) = (self.caller.outbox.clone(), self.gone.clone(), self.running.clone());
         self.tasks.spawn(async move {
             // In a task of its own, so that a panic costs this request alone.
             let answer = tokio::spawn(future(interrupts)).await;
@@ -211,6 +231,16 @@ impl Connection {
             }
         });
         None
+    }
+
+    /// The sessions of the connection have lost it.
+    fn leave_sessions(&self) {
+        let sessions = std::mem::take(&mut *self.caller.sessions.lock().unwrap_or_else(PoisonError::into_inner));
+        for session in sessions {
+            if let Ok(session) = self.daemon.sessions.get(&session) {
+                session.detach(self.caller.id);
+            }
+        }
     }
 
     fn cancel(&self, frame: &Frame<'_>) {

@@ -10,6 +10,8 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::connection;
+use crate::hot::Documents;
+use crate::hot::watch::{self, WatchMode};
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 
@@ -20,11 +22,16 @@ const ACCEPT_RETRY_MS: u64 = 50;
 /// the kernel closes what is open.
 const CLOSE_SECONDS: u64 = 3;
 
+/// How often abandoned sessions are looked for. Seconds.
+const RECLAIM_SECONDS: u64 = 5;
+
 /// What all connections share.
 pub(crate) struct Daemon {
     pub(crate) settings: Settings,
     pub(crate) runner: Runner,
     pub(crate) sessions: Sessions,
+    pub(crate) documents: Arc<Documents>,
+    pub(crate) watch_mode: WatchMode,
     /// Running events. They outlive the connection they came by, if they must (D11).
     pub(crate) events: TaskTracker,
     /// Told to stop: no new events, running ones may finish.
@@ -35,6 +42,7 @@ pub(crate) struct Daemon {
     pub(crate) closing: CancellationToken,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
+    next_connection: AtomicU64,
     answered: AtomicU64,
     drain: Mutex<Duration>,
 }
@@ -46,15 +54,23 @@ impl Daemon {
             settings,
             runner: Runner::new(),
             sessions: Sessions::default(),
+            documents: Arc::default(),
+            watch_mode: WatchMode::default(),
             events: TaskTracker::new(),
             stopping,
             killing: CancellationToken::new(),
             closing: CancellationToken::new(),
             started: Instant::now(),
             connections: AtomicUsize::new(0),
+            next_connection: AtomicU64::new(0),
             answered: AtomicU64::new(0),
             drain,
         }
+    }
+
+    /// Tells connections apart.
+    pub(crate) fn next_connection(&self) -> u64 {
+        self.next_connection.fetch_add(1, Ordering::Relaxed)
     }
 
     /// Counts an event that was answered.
@@ -75,6 +91,20 @@ impl Daemon {
         self.stopping.cancel();
     }
 
+    /// Looks at all documents now. True when anything has changed. Reads files: not for an async thread.
+    pub(crate) fn reload(&self) -> bool {
+        let changed = self.documents.refresh();
+        if changed {
+            self.documents_changed();
+        }
+        changed
+    }
+
+    /// Tells the sessions that documents have changed. Reads files: not for an async thread.
+    pub(crate) fn documents_changed(&self) {
+        self.sessions.documents_changed(&self.settings, &self.documents);
+    }
+
     fn drain(&self) -> Duration {
         *self.drain.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -85,6 +115,7 @@ impl Daemon {
 pub async fn run(listener: UnixListener, settings: Settings, shutdown: CancellationToken) {
     let daemon = Arc::new(Daemon::new(settings, shutdown.child_token()));
     let connections = TaskTracker::new();
+    let background = [tokio::spawn(keep_hot(daemon.clone())), tokio::spawn(reclaim(daemon.clone()))];
     loop {
         tokio::select! {
             () = daemon.stopping.cancelled() => break,
@@ -99,6 +130,25 @@ pub async fn run(listener: UnixListener, settings: Settings, shutdown: Cancellat
     }
     drop(listener);
     stop(&daemon, &connections).await;
+    for task in background {
+        task.abort();
+        // Aborted, or ended by itself: either way it is over.
+        let _ = task.await;
+    }
+}
+
+/// Watches the documents for as long as the daemon takes events.
+async fn keep_hot(daemon: Arc<Daemon>) {
+    let (documents, mode, stop) = (daemon.documents.clone(), daemon.watch_mode.clone(), daemon.stopping.clone());
+    watch::run(documents, mode, stop, move || daemon.documents_changed()).await;
+}
+
+/// Closes sessions that nobody will miss.
+async fn reclaim(daemon: Arc<Daemon>) {
+    loop {
+        tokio::time::sleep(Duration::from_secs(RECLAIM_SECONDS)).await;
+        daemon.sessions.reclaim();
+    }
 }
 
 fn accept(daemon: &Arc<Daemon>, connections: &TaskTracker, stream: UnixStream) {

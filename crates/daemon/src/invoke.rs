@@ -21,7 +21,8 @@ use uuid::Uuid;
 use crate::daemon::Daemon;
 use crate::fanout::{Progress, Surroundings, fan_out};
 use crate::once::{Answer, Delivery, Execution, Finisher};
-use crate::session::{MAX_DEPTH, Pinned, Session, check_cwd};
+use crate::pinned::{MAX_DEPTH, Pinned};
+use crate::session::{Session, check_cwd};
 use crate::sessions::open_inline;
 
 /// The session of a request.
@@ -76,12 +77,12 @@ pub(crate) async fn invoke(
         Target::Open(session) => session,
         Target::Inline(open) => {
             let daemon = daemon.clone();
-            blocking(move || open_inline(&daemon.settings, *open, &daemon.killing)).await?
+            blocking(move || open_inline(&daemon.settings, &daemon.documents, *open, &daemon.killing)).await?
         }
     };
     let pinned = session.pinned.load_full();
-    if let Some(got) = request.options.snapshot_id.as_deref().filter(|id| *id != pinned.snapshot.id) {
-        let expected = &pinned.snapshot.id;
+    if let Some(got) = request.options.snapshot_id.as_deref().filter(|id| *id != pinned.snapshot().id) {
+        let expected = &pinned.snapshot().id;
         let message = format!("the session is pinned to snapshot {expected}, not {got}; use session/reload");
         return Err(RpcError::new(error_code::SNAPSHOT_MISMATCH, message)
             .with(serde_json::json!({ "expected": expected, "got": got })));
@@ -98,10 +99,10 @@ pub(crate) async fn invoke(
             check_cwd(cwd)?;
             PathBuf::from(cwd)
         }
-        None => pinned.cwd.clone(),
+        None => pinned.view.cwd.clone(),
     };
     let id = request.options.invocation_id.clone().unwrap_or_else(|| Uuid::new_v4().into());
-    let key = (pinned.snapshot.id.clone(), id.uuid);
+    let key = (pinned.snapshot().id.clone(), id.uuid);
     // Spelling counts: a caller that repeats itself does it to the letter.
     let content = format!("{}\n{}", id.spelling, request.content);
     let outlives_client = request.input.event().is_some_and(|event| event.outlives_client());
@@ -222,11 +223,11 @@ impl Run {
     /// An expression may take a tenth of a second to reach its bound: not on an async thread (D7).
     async fn plan(&self) -> Result<Option<Plan>, RpcError> {
         let transcripts = self.transcripts();
-        if !self.input.event().is_some_and(|event| self.pinned.snapshot.has_expressions(event)) {
-            return Ok(plan(&self.pinned.snapshot, &self.input, &transcripts));
+        if !self.input.event().is_some_and(|event| self.pinned.snapshot().has_expressions(event)) {
+            return Ok(plan(self.pinned.snapshot(), &self.input, &transcripts));
         }
         let (pinned, input) = (self.pinned.clone(), self.input.clone());
-        blocking(move || Ok(plan(&pinned.snapshot, &input, &transcripts))).await
+        blocking(move || Ok(plan(pinned.snapshot(), &input, &transcripts))).await
     }
 
     fn without_handlers(&self, diagnostic: Diagnostic) -> (Answer, bool) {
@@ -252,7 +253,7 @@ impl Run {
         InvokeResult {
             protocol_version: ProtocolVersion,
             invocation_id: self.id,
-            snapshot_id: self.pinned.snapshot.id.clone(),
+            snapshot_id: self.pinned.snapshot().id.clone(),
             decision,
             handlers,
             duration_ms: milliseconds(self.received.elapsed()),

@@ -1,65 +1,40 @@
 //! One conversation of one agent, pinned to the snapshot it was opened with (BEHAVIOUR section 10).
 
-use std::ffi::OsString;
-use std::fs;
-use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use hooksd_config::layers::{ProjectDocument, load};
-use hooksd_config::snapshot::Source;
-use hooksd_config::trust::{Store, store_path};
-use hooksd_config::{Snapshot, project};
-use hooksd_engine::environment::is_secret;
-use hooksd_protocol::diagnostic::{Diagnostic, code};
+use hooksd_protocol::diagnostic::Diagnostic;
 use hooksd_protocol::json::{ReadError, Text};
-use hooksd_protocol::methods::{
-    Capability, FingerprintTrust, Mode, ProjectInfo, SessionInfo, SessionOpen, SnapshotInfo, SourceInfo,
-    Trust,
-};
-use hooksd_protocol::rpc::RpcError;
+use hooksd_protocol::methods::{Capability, Mode, SessionInfo, SessionOpen, SnapshotChanged, Trust};
+use hooksd_protocol::rpc::{RpcError, request_line};
+use tokio::sync::mpsc::WeakSender;
 use tokio_util::sync::CancellationToken;
 
+use crate::connection::Caller;
+use crate::hot::Documents;
 use crate::once::Once;
+use crate::pinned::{Pinned, View, pin};
 use crate::settings::Settings;
 
-/// Names how many hooks deep an agent runs (D12).
-const DEPTH_VARIABLE: &str = "HOOKSD_DEPTH";
+/// How long a session outlives its last connection, so that an agent that reconnects can go on. Seconds (PROTOCOL).
+pub(crate) const GRACE_SECONDS: u64 = 60;
 
-/// At this depth no handlers run: hooks that start agents that have hooks must end somewhere (D12). Levels.
-pub(crate) const MAX_DEPTH: u32 = 3;
+/// How long a session may be idle while its connection lives. Seconds. A day: an agent that comes back after that
+/// opens a new one.
+pub(crate) const IDLE_SECONDS: u64 = 86_400;
 
-/// What a session's events run against. Swapped as a whole; an event finishes on the one it began with.
-pub(crate) struct Pinned {
-    /// The session's working directory.
-    pub(crate) cwd: PathBuf,
-    /// The project root.
-    pub(crate) root: PathBuf,
-    /// The compiled configuration.
-    pub(crate) snapshot: Snapshot,
-    /// What is known of the project's document.
-    pub(crate) project: ProjectDocument,
-    /// The session's own grant.
-    pub(crate) trust: Option<Trust>,
-    /// The environment the session has sent.
-    pub(crate) env: Option<Vec<(OsString, OsString)>>,
-    /// Set when the project's handlers count only because the store says so: the stamp it had when it last did.
-    store_stamp: Option<Mutex<Stamp>>,
+/// Who hears of a session.
+#[derive(Default)]
+struct Owners {
+    connections: Vec<(u64, WeakSender<String>)>,
+    /// Since when there is none.
+    orphaned: Option<Instant>,
 }
 
-/// Tells whether a file is the one that was read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp(u64, u64, u64, i64, i64);
-
-impl Stamp {
-    fn of(path: &Path) -> Option<Stamp> {
-        let data = fs::metadata(path).ok()?;
-        Some(Stamp(data.dev(), data.ino(), data.size(), data.ctime(), data.ctime_nsec()))
-    }
-}
+/// What a pinned session was told about the documents as they are now.
+type Announced = Option<(String, Vec<Diagnostic>)>;
 
 /// One session.
 pub(crate) struct Session {
@@ -71,8 +46,17 @@ pub(crate) struct Session {
     pub(crate) once: Once,
     /// Cancelled when the session is closed: its events stop.
     pub(crate) closed: CancellationToken,
+    /// Whether edits reach it by themselves.
+    follow: bool,
+    /// Held while the session moves to another snapshot: a newer one is never overwritten by an older one (B62).
+    moving: Mutex<Announced>,
+    owners: Mutex<Owners>,
     running: AtomicUsize,
     last_used: Mutex<Instant>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Session {
@@ -85,6 +69,9 @@ impl Session {
             pinned: ArcSwap::from_pointee(pinned),
             once: Once::default(),
             closed,
+            follow: open.follow,
+            moving: Mutex::new(None),
+            owners: Mutex::new(Owners { connections: Vec::new(), orphaned: Some(Instant::now()) }),
             running: AtomicUsize::new(0),
             last_used: Mutex::new(Instant::now()),
         }
@@ -104,22 +91,101 @@ impl Session {
 
     /// Notes that the session is in use.
     pub(crate) fn touch(&self) {
-        *self.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *lock(&self.last_used) = Instant::now();
     }
 
     /// When the session was last in use.
     pub(crate) fn last_used(&self) -> Instant {
-        *self.last_used.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.last_used)
     }
 
-    /// The session as `session/open` and `session/reload` answer it.
+    /// Lets a connection hear of the session.
+    pub(crate) fn attach(&self, caller: &Caller) {
+        let mut owners = lock(&self.owners);
+        owners.connections.retain(|(id, _)| *id != caller.id);
+        owners.connections.push((caller.id, caller.outbox.downgrade()));
+        owners.orphaned = None;
+    }
+
+    /// A connection has ended.
+    pub(crate) fn detach(&self, connection: u64) {
+        let mut owners = lock(&self.owners);
+        owners.connections.retain(|(id, _)| *id != connection);
+        if owners.connections.is_empty() {
+            owners.orphaned.get_or_insert_with(Instant::now);
+        }
+    }
+
+    /// Whether nobody will miss the session any more.
+    pub(crate) fn is_abandoned(&self) -> bool {
+        if self.running() > 0 {
+            return false;
+        }
+        let idle = self.last_used().elapsed();
+        match lock(&self.owners).orphaned {
+            Some(since) => since.elapsed().min(idle) > Duration::from_secs(GRACE_SECONDS),
+            None => idle > Duration::from_secs(IDLE_SECONDS),
+        }
+    }
+
+    /// Moves the session: to the documents as they are now, and to another view if one is given. Reads files.
+    pub(crate) fn repin(&self, settings: &Settings, documents: &Documents, change: impl FnOnce(View) -> View) {
+        let mut announced = lock(&self.moving);
+        let view = change(self.pinned.load().view.clone());
+        self.pinned.store(Arc::new(pin(settings, documents, view)));
+        *announced = None;
+        self.touch();
+    }
+
+    /// Documents have changed: a session that follows moves, a pinned one is told once. Reads files.
+    pub(crate) fn documents_changed(&self, settings: &Settings, documents: &Documents) {
+        let mut announced = lock(&self.moving);
+        let old = self.pinned.load_full();
+        let new = pin(settings, documents, old.view.clone());
+        let (id, diagnostics) = (new.snapshot().id.clone(), new.diagnostics());
+        if (id.as_str(), &diagnostics) == (old.snapshot().id.as_str(), &old.diagnostics()) {
+            *announced = None;
+            return;
+        }
+        let news = Some((id.clone(), diagnostics.clone()));
+        if *announced == news {
+            return;
+        }
+        if self.follow {
+            self.pinned.store(Arc::new(new));
+        } else {
+            *announced = news;
+        }
+        self.tell(&SnapshotChanged {
+            session: self.id.clone(),
+            old_id: old.snapshot().id.clone(),
+            new_id: id,
+            applied: self.follow,
+            diagnostics,
+        });
+    }
+
+    /// Sends a notification to everybody who hears of the session. A client that does not keep up misses it; it finds
+    /// the same in the next `session/reload`.
+    fn tell(&self, changed: &SnapshotChanged) {
+        let Ok(line) = request_line(None, "snapshot/changed", changed) else { return };
+        for (_, outbox) in &lock(&self.owners).connections {
+            if let Some(outbox) = outbox.upgrade()
+                && outbox.try_send(line.clone()).is_err()
+            {
+                tracing::debug!(session = %self.id, "a client that does not keep up has missed snapshot/changed");
+            }
+        }
+    }
+
+    /// The session as `session/open`, `session/attach` and `session/reload` answer it.
     pub(crate) fn info(&self) -> SessionInfo {
         let pinned = self.pinned.load();
         SessionInfo {
             session: self.id.clone(),
             snapshot: pinned.snapshot_info(),
             project: pinned.project_info(),
-            environment: if pinned.env.is_some() { "session" } else { "daemon" }.to_owned(),
+            environment: if pinned.view.env.is_some() { "session" } else { "daemon" }.to_owned(),
         }
     }
 }
@@ -137,12 +203,6 @@ impl Drop for RunningEvent {
 /// Checks what a request says of a session, as far as types do not.
 pub(crate) fn check_open(open: &SessionOpen) -> Result<(), RpcError> {
     check_cwd(&open.cwd)?;
-    if open.follow {
-        return Err(field_error(
-            "follow",
-            "this version does not follow edits by itself; use session/reload",
-        ));
-    }
     check_trust(open.trust.as_ref())
 }
 
@@ -162,139 +222,4 @@ pub(crate) fn check_trust(trust: Option<&Trust>) -> Result<(), RpcError> {
 
 pub(crate) fn field_error(field: &str, message: &str) -> RpcError {
     RpcError::invalid_params(&ReadError { path: field.to_owned(), message: message.to_owned() })
-}
-
-/// Loads what applies to a session. Reads files: not for an async thread.
-pub(crate) fn pin(
-    settings: &Settings,
-    cwd: PathBuf,
-    mode: Mode,
-    trust: Option<Trust>,
-    env: Option<Vec<(OsString, OsString)>>,
-) -> Pinned {
-    let resolved = project::root(&cwd);
-    let root = resolved.clone().unwrap_or_else(|| cwd.clone());
-    // Stamped before it is read: a change in between is noticed at the next event.
-    let stamp = Stamp::of(&store_path(&settings.config_dir));
-    let store = match mode {
-        Mode::Interactive => Store::read(&settings.config_dir),
-        // Headless sessions ignore the persisted store (BEHAVIOUR section 10).
-        Mode::Headless => Store::Absent,
-    };
-    let granted = |fingerprint: &str| match &trust {
-        Some(Trust::Explicit(_)) => resolved.is_some(),
-        Some(Trust::Fingerprint(grant)) => resolved.is_some() && grant.fingerprint == fingerprint,
-        None => false,
-    };
-    let trusted = |fingerprint: &str| granted(fingerprint) || store.trusts(&root, fingerprint);
-    let document = resolved.as_deref().map(project::document);
-    let mut loaded = load(&settings.user_document(), document.as_deref(), &trusted, &[]);
-    if let Store::Unreadable(reason) = &store {
-        let message = format!("the trust store {reason}; no project is trusted");
-        loaded.snapshot.diagnostics.push(Diagnostic::warning(code::TRUST_STORE_UNREADABLE, message));
-    }
-    if loaded.project.present && !loaded.project.trusted {
-        let document = document.unwrap_or_default().display().to_string();
-        let message = format!("{document} is present but not trusted; none of its hooks is loaded");
-        let diagnostic = Diagnostic::warning(code::PROJECT_UNTRUSTED, message).field(document);
-        loaded.snapshot.diagnostics.push(diagnostic);
-    }
-    let fingerprint = loaded.project.fingerprint.clone();
-    let by_store = loaded.project.loaded && !fingerprint.as_deref().is_some_and(granted);
-    let store_stamp = by_store.then(|| Mutex::new(stamp.unwrap_or(Stamp(0, 0, 0, 0, 0))));
-    // A grant is bound to the bytes it was given for: other bytes need another one (BEHAVIOUR section 10).
-    let trust = match trust {
-        Some(Trust::Explicit(_)) => {
-            fingerprint.map(|fingerprint| Trust::Fingerprint(FingerprintTrust { fingerprint }))
-        }
-        trust => trust,
-    };
-    Pinned { cwd, root, snapshot: loaded.snapshot, project: loaded.project, trust, env, store_stamp }
-}
-
-impl Pinned {
-    /// Whether the project's handlers may still run. Costs one stat unless the store has changed.
-    pub(crate) fn still_trusted(&self, settings: &Settings) -> bool {
-        let Some(known) = &self.store_stamp else { return true };
-        let stamp = Stamp::of(&store_path(&settings.config_dir));
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        if stamp == Some(*known) {
-            return true;
-        }
-        let fingerprint = self.project.fingerprint.as_deref().unwrap_or_default();
-        let trusted = Store::read(&settings.config_dir).trusts(&self.root, fingerprint);
-        if let (true, Some(stamp)) = (trusted, stamp) {
-            *known = stamp;
-        }
-        trusted
-    }
-
-    /// How many hooks deep the session runs.
-    pub(crate) fn depth(&self, settings: &Settings) -> u32 {
-        let depth = self.variables(settings).iter().find(|(name, _)| name == DEPTH_VARIABLE);
-        depth.and_then(|(_, depth)| depth.to_str()?.parse().ok()).unwrap_or(0)
-    }
-
-    fn variables<'a>(&'a self, settings: &'a Settings) -> &'a [(OsString, OsString)] {
-        self.env.as_deref().unwrap_or(&settings.environment)
-    }
-
-    /// What handlers get, without plugin overlays: the session's variables without secrets, and ours (D12).
-    pub(crate) fn handler_environment(
-        &self,
-        settings: &Settings,
-        session: &str,
-        invocation: &str,
-    ) -> Vec<(OsString, OsString)> {
-        let own: [(&str, OsString); 6] = [
-            ("HOOKSD_SOCKET", settings.socket.clone().unwrap_or_default().into_os_string()),
-            ("HOOKSD_SESSION", session.into()),
-            ("HOOKSD_INVOCATION", invocation.into()),
-            (DEPTH_VARIABLE, (self.depth(settings) + 1).to_string().into()),
-            ("CLAUDE_PROJECT_DIR", self.root.clone().into_os_string()),
-            ("DEEPAGENTS_PROJECT_DIR", self.root.clone().into_os_string()),
-        ];
-        let kept = |name: &OsString| {
-            let name = name.to_string_lossy();
-            !is_secret(&name) && !own.iter().any(|(own, _)| *own == name)
-        };
-        let inherited = self.variables(settings).iter().filter(|(name, _)| kept(name)).cloned();
-        let own = own
-            .iter()
-            .filter(|(_, value)| !value.is_empty())
-            .map(|(name, value)| (name.into(), value.clone()));
-        inherited.chain(own).collect()
-    }
-
-    /// The snapshot as clients see it.
-    pub(crate) fn snapshot_info(&self) -> SnapshotInfo {
-        let scope = |source: &Source| source.scope().to_owned();
-        SnapshotInfo {
-            id: self.snapshot.id.clone(),
-            events: self.snapshot.events(),
-            server_events: self.snapshot.server_events(),
-            sources: self
-                .snapshot
-                .sources
-                .iter()
-                .map(|state| SourceInfo {
-                    scope: scope(&state.source),
-                    path: state.source.label(),
-                    fingerprint: state.fingerprint.clone(),
-                    loaded: state.loaded,
-                })
-                .collect(),
-            diagnostics: self.snapshot.diagnostics.clone(),
-        }
-    }
-
-    /// The project as clients see it.
-    pub(crate) fn project_info(&self) -> ProjectInfo {
-        ProjectInfo {
-            root: self.root.display().to_string(),
-            hooks_present: self.project.present,
-            trusted: self.project.trusted,
-            fingerprint: self.project.fingerprint.clone(),
-        }
-    }
 }

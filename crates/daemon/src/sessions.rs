@@ -1,8 +1,8 @@
 //! The open sessions.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use hooksd_protocol::methods::{SessionOpen, SessionReload, SessionRow};
@@ -10,7 +10,9 @@ use hooksd_protocol::rpc::{RpcError, error_code};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::session::{Pinned, Session, check_cwd, check_open, check_trust, pin};
+use crate::hot::Documents;
+use crate::pinned::{View, pin};
+use crate::session::{Session, check_cwd, check_open, check_trust};
 use crate::settings::Settings;
 
 /// The most open sessions. Sessions. One more closes the one that was idle longest; when all are busy it is refused.
@@ -28,24 +30,28 @@ pub(crate) struct Sessions {
 /// Opens a session without listing it: for one request. Reads files: not for an async thread.
 pub(crate) fn open_inline(
     settings: &Settings,
+    documents: &Documents,
     open: SessionOpen,
     stop: &CancellationToken,
 ) -> Result<Arc<Session>, RpcError> {
     check_open(&open)?;
-    let env = open.env.as_ref().map(variables);
-    let pinned = pin(settings, PathBuf::from(&open.cwd), open.mode, open.trust.clone(), env);
+    let view = View {
+        cwd: PathBuf::from(&open.cwd),
+        mode: open.mode,
+        trust: open.trust.clone(),
+        env: open.env.as_ref().map(variables),
+    };
+    let pinned = pin(settings, documents, view);
     let id = Uuid::new_v4().simple().to_string();
     Ok(Arc::new(Session::new(id, open, pinned, stop.child_token())))
 }
 
-fn variables(env: &std::collections::BTreeMap<String, String>) -> Vec<(OsString, OsString)> {
+fn variables(env: &BTreeMap<String, String>) -> Arc<Vec<(OsString, OsString)>> {
     // A name that the system cannot hold would keep every handler from starting.
     let possible =
         |name: &str, value: &str| !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0');
-    env.iter()
-        .filter(|(name, value)| possible(name, value))
-        .map(|(name, value)| (name.into(), value.into()))
-        .collect()
+    let env = env.iter().filter(|(name, value)| possible(name, value));
+    Arc::new(env.map(|(name, value)| (name.into(), value.into())).collect())
 }
 
 impl Sessions {
@@ -53,10 +59,11 @@ impl Sessions {
     pub(crate) fn open(
         &self,
         settings: &Settings,
+        documents: &Documents,
         open: SessionOpen,
         stop: &CancellationToken,
     ) -> Result<Arc<Session>, RpcError> {
-        let session = open_inline(settings, open, stop)?;
+        let session = open_inline(settings, documents, open, stop)?;
         let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
         if by_id.len() >= MAX_SESSIONS {
             let idle = by_id.values().filter(|session| session.running() == 0);
@@ -90,6 +97,7 @@ impl Sessions {
     pub(crate) fn reload(
         &self,
         settings: &Settings,
+        documents: &Documents,
         reload: SessionReload,
     ) -> Result<Arc<Session>, RpcError> {
         let session = self.get(&reload.session)?;
@@ -97,16 +105,38 @@ impl Sessions {
             check_cwd(cwd)?;
         }
         check_trust(reload.trust.as_ref())?;
-        let old = session.pinned.load_full();
-        let moved = reload.cwd.as_deref().is_some_and(|cwd| old.cwd != Path::new(cwd));
-        let cwd = reload.cwd.map_or_else(|| old.cwd.clone(), PathBuf::from);
-        // A grant is for the folder it was given in: moving resolves trust anew (BEHAVIOUR section 10).
-        let kept = if moved { None } else { old.trust.clone() };
-        let env = reload.env.as_ref().map(variables).or_else(|| old.env.clone());
-        let pinned: Pinned = pin(settings, cwd, session.mode, reload.trust.or(kept), env);
-        session.pinned.store(Arc::new(pinned));
-        session.touch();
+        session.repin(settings, documents, |view| {
+            let cwd = reload.cwd.map_or_else(|| view.cwd.clone(), PathBuf::from);
+            // A grant is for the folder it was given in: moving resolves trust anew (BEHAVIOUR section 10).
+            let kept = view.trust.filter(|_| cwd == view.cwd);
+            let env = reload.env.as_ref().map(variables).or(view.env);
+            View { cwd, mode: view.mode, trust: reload.trust.or(kept), env }
+        });
         Ok(session)
+    }
+
+    /// Tells every session that documents have changed. Reads files: not for an async thread.
+    pub(crate) fn documents_changed(&self, settings: &Settings, documents: &Documents) {
+        let sessions: Vec<Arc<Session>> = {
+            let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
+            by_id.values().cloned().collect()
+        };
+        for session in sessions {
+            session.documents_changed(settings, documents);
+        }
+    }
+
+    /// Closes the sessions that nobody will miss.
+    pub(crate) fn reclaim(&self) {
+        let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
+        by_id.retain(|id, session| {
+            let abandoned = session.is_abandoned();
+            if abandoned {
+                tracing::info!(session = %id, "closed: its agent did not come back");
+                session.closed.cancel();
+            }
+            !abandoned
+        });
     }
 
     /// Closes a session and stops its events.
@@ -129,9 +159,9 @@ impl Sessions {
                 SessionRow {
                     session: session.id.clone(),
                     thread_id: session.thread_id.clone(),
-                    cwd: pinned.cwd.display().to_string(),
+                    cwd: pinned.view.cwd.display().to_string(),
                     mode: session.mode,
-                    snapshot_id: pinned.snapshot.id.clone(),
+                    snapshot_id: pinned.snapshot().id.clone(),
                     running: session.running(),
                     idle_seconds: session.last_used().elapsed().as_secs(),
                 }
@@ -142,7 +172,7 @@ impl Sessions {
     /// How many are open, and how many of those have sent no environment.
     pub(crate) fn count(&self) -> (usize, usize) {
         let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
-        let without = by_id.values().filter(|session| session.pinned.load().env.is_none()).count();
+        let without = by_id.values().filter(|session| session.pinned.load().view.env.is_none()).count();
         (by_id.len(), without)
     }
 }

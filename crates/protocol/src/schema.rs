@@ -40,6 +40,11 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "session/reload",
             "Moves a session to the documents as they are now.",
         ),
+        method::<methods::SessionAttach, methods::SessionInfo>(
+            g,
+            "session/attach",
+            "Goes on with a session from another connection.",
+        ),
         method::<methods::SessionClose, methods::Done>(
             g,
             "session/close",
@@ -62,6 +67,11 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "The merged handlers of a folder, each with the document it comes from.",
         ),
         method::<methods::Done, methods::DaemonStatus>(g, "daemon/status", "How the daemon is."),
+        method::<methods::Done, methods::Reloaded>(
+            g,
+            "daemon/reload",
+            "Looks at all documents now, whatever was heard of them.",
+        ),
         method::<methods::DaemonShutdown, methods::Done>(
             g,
             "daemon/shutdown",
@@ -99,6 +109,10 @@ pub fn openrpc() -> Value {
         {
             "name": "hook/progress", "direction": "server to client",
             "params": generator.subschema_for::<methods::HookProgress>(),
+        },
+        {
+            "name": "snapshot/changed", "direction": "server to client",
+            "params": generator.subschema_for::<methods::SnapshotChanged>(),
         },
         {
             "name": "$/cancelRequest", "direction": "client to server",

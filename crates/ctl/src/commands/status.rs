@@ -19,6 +19,7 @@ pub(crate) fn run(arguments: &Arguments, printer: &mut Printer) -> Result<ExitCo
         lines.push(format!("up for       {}", duration(status.uptime_seconds)));
         lines.push(format!("socket       {}", safe(status.socket.as_deref().unwrap_or("not known"))));
         lines.push(format!("config dir   {}", safe(&status.config_dir)));
+        lines.push(format!("changes      {}", safe(&status.changes)));
         lines.push(format!("connections  {}", status.connections));
         let fallback = match status.sessions_without_environment {
             0 => String::new(),

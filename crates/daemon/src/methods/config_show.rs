@@ -9,7 +9,8 @@ use hooksd_protocol::rpc::{Frame, RpcError};
 use super::{Work, later, params};
 use crate::daemon::Daemon;
 use crate::invoke::blocking;
-use crate::session::{check_cwd, pin};
+use crate::pinned::{View, pin};
+use crate::session::check_cwd;
 
 pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcError> {
     let wanted: ConfigShow = params(frame)?;
@@ -19,9 +20,10 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
 }
 
 fn show(daemon: &Daemon, cwd: String) -> ConfigShown {
-    let pinned = pin(&daemon.settings, PathBuf::from(cwd), Mode::Interactive, None, None);
+    let view = View { cwd: PathBuf::from(cwd), mode: Mode::Interactive, trust: None, env: None };
+    let pinned = pin(&daemon.settings, &daemon.documents, view);
     let handlers = pinned
-        .snapshot
+        .snapshot()
         .handlers()
         .iter()
         .map(|handler| HandlerInfo {

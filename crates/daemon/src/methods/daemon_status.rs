@@ -18,6 +18,7 @@ pub(super) fn work(daemon: &Daemon, frame: &Frame<'_>) -> Result<Work, RpcError>
         uptime_seconds: daemon.started.elapsed().as_secs(),
         socket: daemon.settings.socket.as_ref().map(|path| path.display().to_string()),
         config_dir: daemon.settings.config_dir.display().to_string(),
+        changes: daemon.watch_mode.describe(),
         connections: daemon.connections.load(Ordering::Acquire),
         sessions,
         sessions_without_environment,

@@ -12,7 +12,7 @@ use hooksd_protocol::rpc::{Frame, RpcError, request_line};
 use uuid::Uuid;
 
 use super::{Work, later, refuse_when_stopping};
-use crate::connection::Outbox;
+use crate::connection::{Caller, Outbox};
 use crate::daemon::Daemon;
 use crate::fanout::Progress;
 use crate::invoke::{ProgressFor, Request, Target, invoke};
@@ -32,7 +32,7 @@ const KNOWN: [&str; 11] = [
     "progress",
 ];
 
-pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, outbox: &Outbox) -> Result<Work, RpcError> {
+pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> Result<Work, RpcError> {
     let received = Instant::now();
     refuse_when_stopping(daemon)?;
     let invalid = |error: ReadError| RpcError::invalid_params(&error);
@@ -51,7 +51,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, outbox: &Outbox) -> 
         SessionRef::Inline(open) => Target::Inline(open),
     };
     let progress: Option<ProgressFor> = options.progress.then(|| {
-        let outbox = outbox.clone();
+        let outbox = caller.outbox.clone();
         Box::new(move |invocation_id| progress(outbox, invocation_id)) as ProgressFor
     });
     let request = Request { target, input, options, content, received };

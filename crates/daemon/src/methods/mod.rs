@@ -2,11 +2,13 @@
 
 mod config_check;
 mod config_show;
+mod daemon_reload;
 mod daemon_shutdown;
 mod daemon_status;
 mod hook_invoke;
 mod initialize;
 mod rpc_discover;
+mod session_attach;
 mod session_close;
 mod session_list;
 mod session_open;
@@ -22,7 +24,7 @@ use hooksd_protocol::schema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::connection::Outbox;
+use crate::connection::Caller;
 use crate::daemon::Daemon;
 use crate::invoke::Interrupts;
 
@@ -44,18 +46,20 @@ pub(crate) enum Work {
 ///
 /// # Errors
 /// The error to answer with: unknown method, invalid params, or the daemon is stopping.
-pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, outbox: &Outbox) -> Result<Work, RpcError> {
+pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> Result<Work, RpcError> {
     match frame.method.as_str() {
         "initialize" => initialize::work(frame),
         "rpc.discover" => rpc_discover::work(frame),
-        "session/open" => session_open::work(daemon, frame),
+        "session/open" => session_open::work(daemon, frame, caller),
         "session/reload" => session_reload::work(daemon, frame),
+        "session/attach" => session_attach::work(daemon, frame, caller),
         "session/close" => session_close::work(daemon, frame),
         "session/list" => session_list::work(daemon, frame),
-        "hook/invoke" => hook_invoke::work(daemon, frame, outbox),
+        "hook/invoke" => hook_invoke::work(daemon, frame, caller),
         "config/check" => config_check::work(daemon, frame),
         "config/show" => config_show::work(daemon, frame),
         "daemon/status" => daemon_status::work(daemon, frame),
+        "daemon/reload" => daemon_reload::work(daemon, frame),
         "daemon/shutdown" => daemon_shutdown::work(daemon, frame),
         other => {
             let message = format!("no method {other:?}; known are {}", schema::method_names().join(", "));

@@ -6,14 +6,20 @@ use hooksd_protocol::methods::SessionOpen;
 use hooksd_protocol::rpc::{Frame, RpcError};
 
 use super::{Work, later, params, refuse_when_stopping};
+use crate::connection::Caller;
 use crate::daemon::Daemon;
 use crate::invoke::blocking;
 
-pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcError> {
+pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> Result<Work, RpcError> {
     refuse_when_stopping(daemon)?;
     let open: SessionOpen = params(frame)?;
-    let daemon = daemon.clone();
+    let (daemon, caller) = (daemon.clone(), caller.clone());
     later(move |_| {
-        blocking(move || Ok(daemon.sessions.open(&daemon.settings, open, &daemon.killing)?.info()))
+        blocking(move || {
+            let session = daemon.sessions.open(&daemon.settings, &daemon.documents, open, &daemon.killing)?;
+            session.attach(&caller);
+            caller.hears_of(&session.id);
+            Ok(session.info())
+        })
     })
 }

@@ -68,6 +68,8 @@ pub struct DaemonStatus {
     pub socket: Option<String>,
     /// The folder of the user's hooks.json.
     pub config_dir: String,
+    /// How changes of documents are noticed: `watching`, or `polling` and why.
+    pub changes: String,
     /// Open connections.
     pub connections: usize,
     /// Open sessions.
@@ -87,4 +89,11 @@ pub struct DaemonShutdown {
     /// How long running events may still take. Milliseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain_ms: Option<u64>,
+}
+
+/// Result of `daemon/reload`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Reloaded {
+    /// Whether any document has changed since it was looked at last.
+    pub changed: bool,
 }

@@ -90,7 +90,7 @@ pub struct SessionOpen {
     /// Output fields the agent can apply: they come back in the decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepts: Vec<Capability>,
-    /// Whether edits reach the session by themselves. Only false in this version: use `session/reload`.
+    /// Whether edits reach the session by themselves; else it is pinned until `session/reload`.
     #[serde(default)]
     pub follow: bool,
 }
@@ -207,6 +207,29 @@ pub struct SessionReload {
     /// Other plugins.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugins: Option<Plugins>,
+}
+
+/// Params of `session/attach`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SessionAttach {
+    /// The session's id.
+    pub session: String,
+}
+
+/// Params of the notification `snapshot/changed`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SnapshotChanged {
+    /// The session.
+    pub session: String,
+    /// The snapshot its events ran against.
+    pub old_id: String,
+    /// The snapshot of the documents as they are now; the same when only what is said about them has changed.
+    pub new_id: String,
+    /// True when the session has moved to it (`follow`); false when it is pinned and `session/reload` would move it.
+    pub applied: bool,
+    /// Everything to be said about the documents as they are now.
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// Params of `session/close`.

@@ -1,0 +1,232 @@
+//! Hears of changes. Folders are watched, never files: editors replace files, and a watch on a file dies with it.
+//! A change is only a reason to look; where watching is not possible, looking every second takes its place.
+
+use std::collections::{HashMap, HashSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::{Duration, Instant};
+
+use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+use super::Documents;
+
+/// How long to wait after a change for the rest of it. Milliseconds. An editor's save is several steps.
+const DEBOUNCE_MS: u64 = 20;
+
+/// How long to gather new documents before they are watched. Milliseconds. Until then each use of one looks at it.
+const GATHER_MS: u64 = 100;
+
+/// How often to look when the system does not let us watch. Milliseconds.
+const POLL_MS: u64 = 1000;
+
+/// How often to try again to watch. Seconds.
+const RETRY_SECONDS: u64 = 60;
+
+/// How changes are noticed, for status.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WatchMode {
+    /// Why looking every second takes the place of watching, if it does.
+    trouble: Arc<Mutex<Option<String>>>,
+}
+
+impl WatchMode {
+    fn set(&self, trouble: Option<String>) {
+        let mut known = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+        match (&trouble, known.is_some()) {
+            (Some(cause), false) => tracing::warn!(%cause, "cannot watch for changes; looking every second instead"),
+            (None, true) => tracing::info!("watching for changes again"),
+            _ => {}
+        }
+        *known = trouble;
+    }
+
+    /// For people: `watching`, or `polling` and why.
+    pub(crate) fn describe(&self) -> String {
+        match &*self.trouble.lock().unwrap_or_else(PoisonError::into_inner) {
+            None => "watching".to_owned(),
+            Some(cause) => format!("polling every second: {cause}"),
+        }
+    }
+}
+
+/// The folders and names that matter, shared with the watcher's thread.
+type Interest = Arc<RwLock<HashSet<PathBuf>>>;
+
+/// Watches the documents until `stop`, calling `changed` on a blocking thread whenever something has changed.
+pub(crate) async fn run(
+    documents: Arc<Documents>,
+    mode: WatchMode,
+    stop: CancellationToken,
+    changed: impl Fn() + Send + Sync + Clone + 'static,
+) {
+    let heard = Arc::new(Notify::new());
+    let interest = Interest::default();
+    let mut folders = Folders::new(heard.clone(), interest);
+    loop {
+        let wanted = wanted_folders(&documents.paths());
+        mode.set(folders.watch(&wanted));
+        let polling = folders.trouble().then(|| Instant::now() + Duration::from_millis(POLL_MS));
+        let next = [documents.look_again(), polling, folders.retry()].into_iter().flatten().min();
+        let timer = async {
+            match next {
+                Some(at) => tokio::time::sleep_until(at.into()).await,
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = heard.notified() => tokio::time::sleep(Duration::from_millis(DEBOUNCE_MS)).await,
+            () = documents.found.notified() => {}
+            () = documents.added.notified() => {
+                // Many sessions may open at once: one round for all of them.
+                tokio::time::sleep(Duration::from_millis(GATHER_MS)).await;
+                continue;
+            }
+            () = timer => {}
+        }
+        let (documents, changed) = (documents.clone(), changed.clone());
+        let looked = tokio::task::spawn_blocking(move || {
+            if documents.refresh() {
+                changed();
+            }
+        });
+        if let Err(error) = looked.await {
+            tracing::error!(%error, "looking at documents was lost");
+        }
+    }
+}
+
+/// For each document: its folder, as named and as it really is, and the folder that holds that one, where it would
+/// be made anew. Where they do not exist, the nearest that does.
+fn wanted_folders(paths: &[PathBuf]) -> HashSet<PathBuf> {
+    let mut wanted = HashSet::new();
+    for path in paths {
+        let real = fs::canonicalize(path).ok();
+        for path in [Some(path.as_path()), real.as_deref()].into_iter().flatten() {
+            let mut ancestors = path.ancestors().skip(1);
+            let Some(folder) = ancestors.find(|folder| folder.is_dir()) else { continue };
+            wanted.insert(folder.to_owned());
+            wanted.extend(folder.parent().map(Path::to_owned));
+        }
+    }
+    wanted
+}
+
+/// The watched folders. A folder that was replaced by another of the same name is watched anew.
+struct Folders {
+    heard: Arc<Notify>,
+    interest: Interest,
+    watcher: Option<RecommendedWatcher>,
+    watched: HashMap<PathBuf, (u64, u64)>,
+    trouble: Option<(String, Instant)>,
+}
+
+impl Folders {
+    fn new(heard: Arc<Notify>, interest: Interest) -> Folders {
+        Folders { heard, interest, watcher: None, watched: HashMap::new(), trouble: None }
+    }
+
+    fn trouble(&self) -> bool {
+        self.trouble.is_some()
+    }
+
+    fn retry(&self) -> Option<Instant> {
+        self.trouble.as_ref().map(|(_, since)| *since + Duration::from_secs(RETRY_SECONDS))
+    }
+
+    /// Watches exactly these folders. Says why if that is not possible.
+    fn watch(&mut self, wanted: &HashSet<PathBuf>) -> Option<String> {
+        if let Some((cause, since)) = &self.trouble
+            && since.elapsed() < Duration::from_secs(RETRY_SECONDS)
+        {
+            return Some(cause.clone());
+        }
+        *self.interest.write().unwrap_or_else(PoisonError::into_inner) = wanted.clone();
+        self.trouble = self.try_watch(wanted).err().map(|error| (explain(&error), Instant::now()));
+        if self.trouble.is_some() {
+            self.watcher = None;
+            self.watched.clear();
+        }
+        self.trouble.as_ref().map(|(cause, _)| cause.clone())
+    }
+
+    fn try_watch(&mut self, wanted: &HashSet<PathBuf>) -> notify::Result<()> {
+        let watcher = match &mut self.watcher {
+            Some(watcher) => watcher,
+            none => none.insert(new_watcher(self.heard.clone(), self.interest.clone())?),
+        };
+        let gone: Vec<PathBuf> = self
+            .watched
+            .iter()
+            .filter(|(folder, identity)| !wanted.contains(*folder) || identity_of(folder) != Some(**identity))
+            .map(|(folder, _)| folder.clone())
+            .collect();
+        for folder in gone {
+            self.watched.remove(&folder);
+            // Fails when the folder is gone already, which is as good.
+            let _ = watcher.unwatch(&folder);
+        }
+        for folder in wanted {
+            if self.watched.contains_key(folder) {
+                continue;
+            }
+            let Some(identity) = identity_of(folder) else { continue };
+            match watcher.watch(folder, RecursiveMode::NonRecursive) {
+                Ok(()) => {
+                    self.watched.insert(folder.clone(), identity);
+                    // Something may have happened before the watch was there.
+                    self.heard.notify_one();
+                }
+                // Gone between the look and the watch: the folder above will tell.
+                Err(error) if matches!(error.kind, notify::ErrorKind::PathNotFound) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn identity_of(folder: &Path) -> Option<(u64, u64)> {
+    fs::metadata(folder).ok().map(|data| (data.dev(), data.ino()))
+}
+
+fn new_watcher(heard: Arc<Notify>, interest: Interest) -> notify::Result<RecommendedWatcher> {
+    notify::recommended_watcher(move |event: notify::Result<Event>| {
+        let matters = match &event {
+            // Our own reads are no changes.
+            Ok(event) if matches!(event.kind, EventKind::Access(_)) => false,
+            Ok(event) => {
+                let interest = interest.read().unwrap_or_else(PoisonError::into_inner);
+                event.paths.is_empty()
+                    || event.paths.iter().any(|path| {
+                        interest.contains(path) || path.parent().is_some_and(|folder| interest.contains(folder))
+                    })
+            }
+            // Events were lost: look.
+            Err(_) => true,
+        };
+        if matters {
+            heard.notify_one();
+        }
+    })
+}
+
+/// The real cause, not "no space left on device" (B63).
+fn explain(error: &notify::Error) -> String {
+    const ENOSPC: i32 = 28;
+    const EMFILE: i32 = 24;
+    match &error.kind {
+        notify::ErrorKind::MaxFilesWatch => "the system's limit of watches is reached (fs.inotify.max_user_watches)".to_owned(),
+        notify::ErrorKind::Io(io) if io.raw_os_error() == Some(ENOSPC) => {
+            "the system's limit of watches is reached (fs.inotify.max_user_watches)".to_owned()
+        }
+        notify::ErrorKind::Io(io) if io.raw_os_error() == Some(EMFILE) => {
+            "the system's limit of watchers is reached (fs.inotify.max_user_instances), or of open files".to_owned()
+        }
+        _ => error.to_string(),
+    }
+}

@@ -1,0 +1,19 @@
+//! `session/attach`: goes on with a session from another connection.
+
+use std::sync::Arc;
+
+use hooksd_protocol::methods::SessionAttach;
+use hooksd_protocol::rpc::{Frame, RpcError};
+
+use super::{Work, now, params};
+use crate::connection::Caller;
+use crate::daemon::Daemon;
+
+pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> Result<Work, RpcError> {
+    let attach: SessionAttach = params(frame)?;
+    let session = daemon.sessions.get(&attach.session)?;
+    session.attach(caller);
+    session.touch();
+    caller.hears_of(&session.id);
+    now(session.info())
+}

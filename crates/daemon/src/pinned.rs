@@ -1,0 +1,201 @@
+//! What a session's events run against: configuration, environment and trust of one folder at one moment.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hooksd_config::layers::{Loaded, ProjectDocument};
+use hooksd_config::read::Found;
+use hooksd_config::snapshot::Source;
+use hooksd_config::trust::{Store, store_path};
+use hooksd_config::{Snapshot, project};
+use hooksd_engine::environment::is_secret;
+use hooksd_protocol::diagnostic::{Diagnostic, code};
+use hooksd_protocol::methods::{FingerprintTrust, Mode, ProjectInfo, SnapshotInfo, SourceInfo, Trust};
+
+use crate::hot::{Documents, FileStamp, Slot};
+use crate::settings::Settings;
+
+/// Names how many hooks deep an agent runs (D12).
+const DEPTH_VARIABLE: &str = "HOOKSD_DEPTH";
+
+/// At this depth no handlers run: hooks that start agents that have hooks must end somewhere (D12). Levels.
+pub(crate) const MAX_DEPTH: u32 = 3;
+
+/// What a session says of itself, as far as it decides what applies to it.
+#[derive(Debug, Clone)]
+pub(crate) struct View {
+    /// Its working directory.
+    pub(crate) cwd: PathBuf,
+    /// Whether a person is there.
+    pub(crate) mode: Mode,
+    /// Its own grant.
+    pub(crate) trust: Option<Trust>,
+    /// The environment it has sent.
+    pub(crate) env: Option<Arc<Vec<(OsString, OsString)>>>,
+}
+
+/// What a session's events run against. Swapped as a whole; an event finishes on the one it began with.
+pub(crate) struct Pinned {
+    /// What the session said of itself; an explicit grant is bound to bytes now.
+    pub(crate) view: View,
+    /// The project root.
+    pub(crate) root: PathBuf,
+    /// The compiled configuration, shared with all sessions that have the same.
+    loaded: Arc<Loaded>,
+    /// What belongs to this view alone: trust, and documents of which an older version serves.
+    remarks: Vec<Diagnostic>,
+    /// Keep the documents hot.
+    _hot: Vec<Arc<Slot>>,
+    /// Set when the project's handlers count only because the store says so: the stamp it had when it last did.
+    store_stamp: Option<Mutex<Option<FileStamp>>>,
+}
+
+/// Finds out what applies to a session. Reads files: not for an async thread.
+pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Pinned {
+    let resolved = project::root(&view.cwd);
+    let root = resolved.clone().unwrap_or_else(|| view.cwd.clone());
+    // Stamped before it is read: a change in between is noticed at the next event.
+    let stamp = FileStamp::of(&store_path(&settings.config_dir)).filter(FileStamp::has_settled);
+    let store = match view.mode {
+        Mode::Interactive => Store::read(&settings.config_dir),
+        // Headless sessions ignore the persisted store (BEHAVIOUR section 10).
+        Mode::Headless => Store::Absent,
+    };
+    let granted = |fingerprint: &str| match &view.trust {
+        Some(Trust::Explicit(_)) => resolved.is_some(),
+        Some(Trust::Fingerprint(grant)) => resolved.is_some() && grant.fingerprint == fingerprint,
+        None => false,
+    };
+    let trusted = |fingerprint: &str| granted(fingerprint) || store.trusts(&root, fingerprint);
+    let user = documents.look(&settings.user_document());
+    let document = resolved.as_deref().map(project::document);
+    let project = document.as_deref().map(|path| documents.look(path));
+    let project_found = project.as_ref().map_or(&Found::Absent, |look| &look.found);
+    let loaded = documents.compile(&user.found, project_found, &trusted, &[]);
+
+    let mut remarks: Vec<Diagnostic> = user.problem.into_iter().collect();
+    if let Store::Unreadable(reason) = &store {
+        let message = format!("the trust store {reason}; no project is trusted");
+        remarks.push(Diagnostic::warning(code::TRUST_STORE_UNREADABLE, message));
+    }
+    if loaded.project.trusted {
+        remarks.extend(project.as_ref().and_then(|look| look.problem.clone()));
+    } else if loaded.project.present {
+        let document = document.unwrap_or_default().display().to_string();
+        let message = format!("{document} is present but not trusted; none of its hooks is loaded");
+        remarks.push(Diagnostic::warning(code::PROJECT_UNTRUSTED, message).field(document));
+    }
+    let fingerprint = loaded.project.fingerprint.clone();
+    let by_store = loaded.project.loaded && !fingerprint.as_deref().is_some_and(granted);
+    let store_stamp = by_store.then(|| Mutex::new(stamp));
+    // A grant is bound to the bytes it was given for: other bytes need another one (BEHAVIOUR section 10).
+    let trust = match view.trust {
+        Some(Trust::Explicit(_)) => {
+            fingerprint.map(|fingerprint| Trust::Fingerprint(FingerprintTrust { fingerprint }))
+        }
+        trust => trust,
+    };
+    let hot = [Some(user.slot), project.map(|look| look.slot)].into_iter().flatten().collect();
+    Pinned { view: View { trust, ..view }, root, loaded, remarks, _hot: hot, store_stamp }
+}
+
+impl Pinned {
+    /// The compiled configuration.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.loaded.snapshot
+    }
+
+    /// What is known of the project's document.
+    pub(crate) fn project(&self) -> &ProjectDocument {
+        &self.loaded.project
+    }
+
+    /// Everything to be said about the configuration.
+    pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
+        self.loaded.snapshot.diagnostics.iter().chain(&self.remarks).cloned().collect()
+    }
+
+    /// Whether the project's handlers may still run. Costs one stat unless the store has changed.
+    pub(crate) fn still_trusted(&self, settings: &Settings) -> bool {
+        let Some(known) = &self.store_stamp else { return true };
+        let stamp = FileStamp::of(&store_path(&settings.config_dir));
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if stamp.is_some() && stamp == *known {
+            return true;
+        }
+        let fingerprint = self.project().fingerprint.as_deref().unwrap_or_default();
+        let trusted = Store::read(&settings.config_dir).trusts(&self.root, fingerprint);
+        *known = stamp.filter(|stamp| trusted && stamp.has_settled());
+        trusted
+    }
+
+    /// How many hooks deep the session runs.
+    pub(crate) fn depth(&self, settings: &Settings) -> u32 {
+        let depth = self.variables(settings).iter().find(|(name, _)| name == DEPTH_VARIABLE);
+        depth.and_then(|(_, depth)| depth.to_str()?.parse().ok()).unwrap_or(0)
+    }
+
+    fn variables<'a>(&'a self, settings: &'a Settings) -> &'a [(OsString, OsString)] {
+        self.view.env.as_ref().map(|env| env.as_slice()).unwrap_or(&settings.environment)
+    }
+
+    /// What handlers get, without plugin overlays: the session's variables without secrets, and ours (D12).
+    pub(crate) fn handler_environment(
+        &self,
+        settings: &Settings,
+        session: &str,
+        invocation: &str,
+    ) -> Vec<(OsString, OsString)> {
+        let own: [(&str, OsString); 6] = [
+            ("HOOKSD_SOCKET", settings.socket.clone().unwrap_or_default().into_os_string()),
+            ("HOOKSD_SESSION", session.into()),
+            ("HOOKSD_INVOCATION", invocation.into()),
+            (DEPTH_VARIABLE, (self.depth(settings) + 1).to_string().into()),
+            ("CLAUDE_PROJECT_DIR", self.root.clone().into_os_string()),
+            ("DEEPAGENTS_PROJECT_DIR", self.root.clone().into_os_string()),
+        ];
+        let kept = |name: &OsString| {
+            let name = name.to_string_lossy();
+            !is_secret(&name) && !own.iter().any(|(own, _)| *own == name)
+        };
+        let inherited = self.variables(settings).iter().filter(|(name, _)| kept(name)).cloned();
+        let own = own
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(name, value)| (name.into(), value.clone()));
+        inherited.chain(own).collect()
+    }
+
+    /// The snapshot as clients see it.
+    pub(crate) fn snapshot_info(&self) -> SnapshotInfo {
+        let scope = |source: &Source| source.scope().to_owned();
+        SnapshotInfo {
+            id: self.snapshot().id.clone(),
+            events: self.snapshot().events(),
+            server_events: self.snapshot().server_events(),
+            sources: self
+                .snapshot()
+                .sources
+                .iter()
+                .map(|state| SourceInfo {
+                    scope: scope(&state.source),
+                    path: state.source.label(),
+                    fingerprint: state.fingerprint.clone(),
+                    loaded: state.loaded,
+                })
+                .collect(),
+            diagnostics: self.diagnostics(),
+        }
+    }
+
+    /// The project as clients see it.
+    pub(crate) fn project_info(&self) -> ProjectInfo {
+        ProjectInfo {
+            root: self.root.display().to_string(),
+            hooks_present: self.project().present,
+            trusted: self.project().trusted,
+            fingerprint: self.project().fingerprint.clone(),
+        }
+    }
+}
