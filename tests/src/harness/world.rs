@@ -32,6 +32,8 @@ pub struct Setup {
     pub environment: Vec<(String, String)>,
     /// How long running events may take once the daemon was told to stop. Only inside the test's process.
     pub drain: Duration,
+    /// The folder of the user's hooks.json, inside the world.
+    pub config_dir: String,
 }
 
 impl Default for Setup {
@@ -40,6 +42,7 @@ impl Default for Setup {
             program: false,
             environment: Vec::new(),
             drain: Duration::from_secs(hooksd::settings::DRAIN_SECONDS),
+            config_dir: "config".to_owned(),
         }
     }
 }
@@ -196,7 +199,7 @@ impl World {
             socket: Some(self.socket()),
             environment,
             drain: self.setup.drain,
-            ..Settings::new(self.at("config"))
+            ..Settings::new(self.at(&self.setup.config_dir))
         };
         let shutdown = CancellationToken::new();
         let task = tokio::spawn(hooksd::run(listener, settings, shutdown.clone()));
@@ -210,7 +213,7 @@ impl World {
         let environment: Vec<(&str, &OsStr)> =
             environment.iter().map(|(name, value)| (name.as_str(), OsStr::new(value))).collect();
         let mut command = program::command("hooksd", &environment);
-        command.arg("--socket").arg(self.socket()).arg("--config-dir").arg(self.at("config"));
+        command.arg("--socket").arg(self.socket()).arg("--config-dir").arg(self.at(&self.setup.config_dir));
         command
     }
 
@@ -374,7 +377,7 @@ impl World {
             }
             drop(open);
             let status = self.stop().await;
-            assert!(program.flatten().is_none() || status == Some(0), "the daemon ended with {status:?}");
+            assert!(program.is_none() || status == Some(0), "the daemon ended with {status:?}");
             assert!(!self.socket().exists(), "the socket file is left");
         }
         self.nothing_runs().await;

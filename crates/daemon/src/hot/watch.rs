@@ -6,7 +6,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
@@ -121,7 +121,7 @@ struct Folders {
     heard: Arc<Notify>,
     interest: Interest,
     watcher: Option<RecommendedWatcher>,
-    watched: HashMap<PathBuf, (u64, u64)>,
+    watched: HashMap<PathBuf, Identity>,
     trouble: Option<(String, Instant)>,
 }
 
@@ -190,8 +190,11 @@ impl Folders {
     }
 }
 
-fn identity_of(folder: &Path) -> Option<(u64, u64)> {
-    fs::metadata(folder).ok().map(|data| (data.dev(), data.ino()))
+/// A folder and not another of the same name. The inode's number alone does not tell: it is given again at once.
+type Identity = (u64, u64, Option<SystemTime>);
+
+fn identity_of(folder: &Path) -> Option<Identity> {
+    fs::metadata(folder).ok().map(|data| (data.dev(), data.ino(), data.created().ok()))
 }
 
 fn new_watcher(heard: Arc<Notify>, interest: Interest) -> notify::Result<RecommendedWatcher> {
