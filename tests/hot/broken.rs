@@ -58,7 +58,10 @@ fn b61_a_broken_file_is_said_once_to_every_session_and_the_repaired_one_is_serve
             let said = news(agent).await;
             assert_eq!(said["old_id"], said["new_id"], "the last good version keeps serving");
             let diagnostic = &said["diagnostics"][0];
-            assert_eq!((diagnostic["code"].clone(), diagnostic["severity"].clone()), (json!("config_read_failed"), json!("error")));
+            assert_eq!(
+                (diagnostic["code"].clone(), diagnostic["severity"].clone()),
+                (json!("config_read_failed"), json!("error"))
+            );
             assert!(diagnostic["message"].as_str().unwrap().contains("last good version"), "{diagnostic}");
         }
         assert_eq!(said(&mut follows).await, ["v1"]);

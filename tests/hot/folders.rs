@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use hooksd_tests::harness::{world, world_with, Setup};
+use hooksd_tests::harness::{Setup, world, world_with};
 use serde_json::json;
 
 use crate::{follower, said, serves, version};

@@ -11,6 +11,7 @@
 mod broken;
 mod folders;
 mod overlapping;
+mod polling;
 mod saving;
 mod sessions;
 
@@ -42,7 +43,8 @@ async fn said(agent: &mut Agent) -> Vec<String> {
 /// Waits until the session serves exactly this, and says how long it took.
 async fn serves(agent: &mut Agent, expected: &[&str]) -> Duration {
     let start = Instant::now();
-    eventually(&format!("{expected:?} is served"), async || (said(agent).await == expected).then_some(())).await;
+    eventually(&format!("{expected:?} is served"), async || (said(agent).await == expected).then_some(()))
+        .await;
     let took = start.elapsed();
     assert!(took < SOON, "{expected:?} took {took:?} to be served");
     took

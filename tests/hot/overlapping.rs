@@ -46,6 +46,7 @@ fn b62_the_last_of_200_versions_is_served_and_numbers_never_go_back() {
             }
         };
         tokio::join!(write_all, reload_all, look_all);
-        eventually("the last version is served", async || (said(&mut agent).await == ["v200"]).then_some(())).await;
+        eventually("the last version is served", async || (said(&mut agent).await == ["v200"]).then_some(()))
+            .await;
     });
 }

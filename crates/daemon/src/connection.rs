@@ -235,7 +235,8 @@ impl Connection {
 
     /// The sessions of the connection have lost it.
     fn leave_sessions(&self) {
-        let sessions = std::mem::take(&mut *self.caller.sessions.lock().unwrap_or_else(PoisonError::into_inner));
+        let sessions =
+            std::mem::take(&mut *self.caller.sessions.lock().unwrap_or_else(PoisonError::into_inner));
         for session in sessions {
             if let Ok(session) = self.daemon.sessions.get(&session) {
                 session.detach(self.caller.id);

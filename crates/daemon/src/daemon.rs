@@ -139,8 +139,10 @@ pub async fn run(listener: UnixListener, settings: Settings, shutdown: Cancellat
 
 /// Watches the documents for as long as the daemon takes events.
 async fn keep_hot(daemon: Arc<Daemon>) {
-    let (documents, mode, stop) = (daemon.documents.clone(), daemon.watch_mode.clone(), daemon.stopping.clone());
-    watch::run(documents, mode, stop, move || daemon.documents_changed()).await;
+    let (documents, mode, stop) =
+        (daemon.documents.clone(), daemon.watch_mode.clone(), daemon.stopping.clone());
+    let poll = daemon.settings.poll;
+    watch::run(documents, mode, poll, stop, move || daemon.documents_changed()).await;
 }
 
 /// Closes sessions that nobody will miss.

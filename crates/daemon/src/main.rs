@@ -22,6 +22,9 @@ struct Arguments {
     /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
     #[arg(long, value_name = "DIR")]
     config_dir: Option<PathBuf>,
+    /// Look at hooks.json every second instead of watching its folder: for file systems that tell nothing
+    #[arg(long)]
+    poll: bool,
     #[command(subcommand)]
     command: Option<Command>,
 }
@@ -78,6 +81,7 @@ async fn serve(arguments: Arguments) -> Result<()> {
         }
     };
     settings.socket = Some(socket.clone());
+    settings.poll = arguments.poll;
     let (held, listener) = listen(&socket)?;
     // A daemon must not keep anybody's folder busy, nor notice when its own is removed (B48).
     std::env::set_current_dir("/").context("cannot change to /")?;

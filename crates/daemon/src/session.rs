@@ -129,7 +129,12 @@ impl Session {
     }
 
     /// Moves the session: to the documents as they are now, and to another view if one is given. Reads files.
-    pub(crate) fn repin(&self, settings: &Settings, documents: &Documents, change: impl FnOnce(View) -> View) {
+    pub(crate) fn repin(
+        &self,
+        settings: &Settings,
+        documents: &Documents,
+        change: impl FnOnce(View) -> View,
+    ) {
         let mut announced = lock(&self.moving);
         let view = change(self.pinned.load().view.clone());
         self.pinned.store(Arc::new(pin(settings, documents, view)));

@@ -27,6 +27,8 @@ pub struct Settings {
     pub environment: Vec<(OsString, OsString)>,
     /// How long running events may take once the daemon was told to stop.
     pub drain: Duration,
+    /// Look at the documents every second instead of watching their folders: for file systems that tell nothing.
+    pub poll: bool,
 }
 
 impl Settings {
@@ -39,6 +41,7 @@ impl Settings {
             socket: None,
             environment: Vec::new(),
             drain: Duration::from_secs(DRAIN_SECONDS),
+            poll: false,
         }
     }
 

@@ -34,6 +34,8 @@ pub struct Setup {
     pub drain: Duration,
     /// The folder of the user's hooks.json, inside the world.
     pub config_dir: String,
+    /// Look at documents every second instead of watching them. Only inside the test's process.
+    pub poll: bool,
 }
 
 impl Default for Setup {
@@ -43,6 +45,7 @@ impl Default for Setup {
             environment: Vec::new(),
             drain: Duration::from_secs(hooksd::settings::DRAIN_SECONDS),
             config_dir: "config".to_owned(),
+            poll: false,
         }
     }
 }
@@ -199,6 +202,7 @@ impl World {
             socket: Some(self.socket()),
             environment,
             drain: self.setup.drain,
+            poll: self.setup.poll,
             ..Settings::new(self.at(&self.setup.config_dir))
         };
         let shutdown = CancellationToken::new();

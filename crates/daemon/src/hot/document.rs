@@ -80,7 +80,8 @@ impl HotDocument {
     pub(crate) fn problem(&self) -> Option<Diagnostic> {
         let (good, (_, reason)) = (self.good.as_ref()?, self.broken.as_ref()?);
         let path = good.path.display().to_string();
-        let message = format!("{path} is broken: {reason}. Its last good version keeps serving until it is repaired");
+        let message =
+            format!("{path} is broken: {reason}. Its last good version keeps serving until it is repaired");
         Some(Diagnostic::warning(code::CONFIG_READ_FAILED, message).field(path).severity(Severity::Error))
     }
 }

@@ -37,7 +37,9 @@ impl WatchMode {
     fn set(&self, trouble: Option<String>) {
         let mut known = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
         match (&trouble, known.is_some()) {
-            (Some(cause), false) => tracing::warn!(%cause, "cannot watch for changes; looking every second instead"),
+            (Some(cause), false) => {
+                tracing::warn!(%cause, "cannot watch for changes; looking every second instead")
+            }
             (None, true) => tracing::info!("watching for changes again"),
             _ => {}
         }
@@ -60,6 +62,7 @@ type Interest = Arc<RwLock<HashSet<PathBuf>>>;
 pub(crate) async fn run(
     documents: Arc<Documents>,
     mode: WatchMode,
+    poll: bool,
     stop: CancellationToken,
     changed: impl Fn() + Send + Sync + Clone + 'static,
 ) {
@@ -67,9 +70,12 @@ pub(crate) async fn run(
     let interest = Interest::default();
     let mut folders = Folders::new(heard.clone(), interest);
     loop {
-        let wanted = wanted_folders(&documents.paths());
-        mode.set(folders.watch(&wanted));
-        let polling = folders.trouble().then(|| Instant::now() + Duration::from_millis(POLL_MS));
+        mode.set(if poll {
+            Some("as asked for".to_owned())
+        } else {
+            folders.watch(&wanted_folders(&documents.paths()))
+        });
+        let polling = (poll || folders.trouble()).then(|| Instant::now() + Duration::from_millis(POLL_MS));
         let next = [documents.look_again(), polling, folders.retry()].into_iter().flatten().min();
         let timer = async {
             match next {
@@ -206,7 +212,8 @@ fn new_watcher(heard: Arc<Notify>, interest: Interest) -> notify::Result<Recomme
                 let interest = interest.read().unwrap_or_else(PoisonError::into_inner);
                 event.paths.is_empty()
                     || event.paths.iter().any(|path| {
-                        interest.contains(path) || path.parent().is_some_and(|folder| interest.contains(folder))
+                        interest.contains(path)
+                            || path.parent().is_some_and(|folder| interest.contains(folder))
                     })
             }
             // Events were lost: look.
@@ -223,12 +230,15 @@ fn explain(error: &notify::Error) -> String {
     const ENOSPC: i32 = 28;
     const EMFILE: i32 = 24;
     match &error.kind {
-        notify::ErrorKind::MaxFilesWatch => "the system's limit of watches is reached (fs.inotify.max_user_watches)".to_owned(),
+        notify::ErrorKind::MaxFilesWatch => {
+            "the system's limit of watches is reached (fs.inotify.max_user_watches)".to_owned()
+        }
         notify::ErrorKind::Io(io) if io.raw_os_error() == Some(ENOSPC) => {
             "the system's limit of watches is reached (fs.inotify.max_user_watches)".to_owned()
         }
         notify::ErrorKind::Io(io) if io.raw_os_error() == Some(EMFILE) => {
-            "the system's limit of watchers is reached (fs.inotify.max_user_instances), or of open files".to_owned()
+            "the system's limit of watchers is reached (fs.inotify.max_user_instances), or of open files"
+                .to_owned()
         }
         _ => error.to_string(),
     }

@@ -12,5 +12,7 @@ use crate::invoke::blocking;
 pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcError> {
     let reload: SessionReload = params(frame)?;
     let daemon = daemon.clone();
-    later(move |_| blocking(move || Ok(daemon.sessions.reload(&daemon.settings, &daemon.documents, reload)?.info())))
+    later(move |_| {
+        blocking(move || Ok(daemon.sessions.reload(&daemon.settings, &daemon.documents, reload)?.info()))
+    })
 }
