@@ -183,27 +183,8 @@ impl Connection {
             Err(error) => return id.map(|id| response_line::<()>(&id, Err(&error))),
         };
         let cancelled = CancellationToken::new();
-        if let Some(key) = &key {
-            let mut running = self.running.lock();
-            let refusal = if running.len() >= MAX_IN_FLIGHT {
-                let message =
-                    format!("{MAX_IN_FLIGHT} requests of this connection are running; wait for answers");
-                Some(
-                    RpcError::new(error_code::OVERLOADED, message)
-                        .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS })),
-                )
-            } else if running.contains_key(key) {
-                Some(RpcError::new(
-                    error_code::INVALID_REQUEST,
-                    "id: a request with this id is still running",
-                ))
-            } else {
-                None
-            };
-            if let Some(error) = refusal {
-                return id.map(|id| response_line::<()>(&id, Err(&error)));
-            }
-            running.insert(key.clone(), cancelled.clone());
+        if let Err(error) = self.admit(key.as_deref(), &cancelled) {
+            return id.map(|id| response_line::<()>(&id, Err(&error)));
         }
         let interrupts = Interrupts { cancelled, gone: self.gone.clone() };
         let (outbox, gone, running) = (self.caller.outbox.clone(), self.gone.clone(), self.running.clone());
@@ -231,6 +212,24 @@ impl Connection {
             }
         });
         None
+    }
+
+    /// Notes a request as running, unless there are too many or its id is taken.
+    fn admit(&self, key: Option<&str>, cancelled: &CancellationToken) -> Result<(), RpcError> {
+        if self.tasks.len() >= MAX_IN_FLIGHT {
+            let message =
+                format!("{MAX_IN_FLIGHT} requests of this connection are running; wait for answers");
+            return Err(RpcError::new(error_code::OVERLOADED, message)
+                .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS })));
+        }
+        let Some(key) = key else { return Ok(()) };
+        let mut running = self.running.lock();
+        if running.contains_key(key) {
+            let message = "id: a request with this id is still running";
+            return Err(RpcError::new(error_code::INVALID_REQUEST, message));
+        }
+        running.insert(key.to_owned(), cancelled.clone());
+        Ok(())
     }
 
     /// The sessions of the connection have lost it.

@@ -38,7 +38,7 @@ pub(crate) struct Request {
     pub(crate) target: Target,
     pub(crate) input: Input,
     pub(crate) options: InvokeOptions,
-    /// The request's raw event, to tell a repetition from another event under the same id (D21).
+    /// SHA-256 of the raw event, to tell a repetition from another event under the same id (D21).
     pub(crate) content: String,
     /// When the request came.
     pub(crate) received: Instant,
@@ -101,12 +101,16 @@ pub(crate) async fn invoke(
         }
         None => pinned.view.cwd.clone(),
     };
+    // Without an id of the caller's there is nothing to repeat, and nothing to remember.
+    let repeatable = request.options.invocation_id.is_some();
     let id = request.options.invocation_id.clone().unwrap_or_else(|| Uuid::new_v4().into());
     let key = (pinned.snapshot().id.clone(), id.uuid);
     // Spelling counts: a caller that repeats itself does it to the letter.
     let content = format!("{}\n{}", id.spelling, request.content);
     let outlives_client = request.input.event().is_some_and(|event| event.outlives_client());
-    let waiter = match session.once.deliver(&key, content, session.closed.child_token()) {
+    // The agent is exiting by definition when the session ends: closing the session must not cut that (D11).
+    let stop = if outlives_client { daemon.killing.child_token() } else { session.closed.child_token() };
+    let waiter = match session.once.deliver(&key, content, stop) {
         Delivery::Repeated(waiter) => waiter,
         Delivery::Conflict => {
             let message = format!("invocation_id {} was used for another event of this snapshot", id.uuid);
@@ -131,7 +135,7 @@ pub(crate) async fn invoke(
             daemon.events.spawn(async move {
                 let finisher = Finisher::new(execution.clone());
                 let (answer, keep) = run.execute(&execution).await;
-                if !keep {
+                if !keep || !repeatable {
                     session.once.forget(&key, &execution);
                 }
                 finisher.finish(answer);

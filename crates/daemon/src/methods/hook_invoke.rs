@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hooksd_config::Handler;
+use hooksd_config::read::fingerprint;
 use hooksd_engine::plan::{Input, PayloadInput};
 use hooksd_protocol::invocation::Invocation;
 use hooksd_protocol::json::{RawJson, ReadError, Reading, Value, read};
@@ -45,7 +46,8 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> 
         return Err(invalid(fail(key, &format!("unknown field; known here: {}", KNOWN.join(", ")))));
     }
     let options: InvokeOptions = read(params, Reading::Strict).map_err(invalid)?;
-    let (input, content) = input(params).map_err(invalid)?;
+    let (input, raw) = input(params).map_err(invalid)?;
+    let content = options.invocation_id.as_ref().map(|_| fingerprint(raw.as_bytes())).unwrap_or_default();
     let target = match SessionRef::read(params).map_err(invalid)? {
         SessionRef::Id(id) => Target::Open(daemon.sessions.get(&id)?),
         SessionRef::Inline(open) => Target::Inline(open),
@@ -60,20 +62,20 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> 
 }
 
 /// The event, and its raw text.
-fn input(params: &Value<'_>) -> Result<(Input, String), ReadError> {
+fn input<'a>(params: &Value<'a>) -> Result<(Input, &'a str), ReadError> {
     let fail = |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
     let given = |key: &str| params.get(key).filter(|value| !value.is_null());
     match (given("invocation"), given("payload")) {
         (Some(invocation), None) => {
             let read =
                 Invocation::read(&invocation, Reading::Strict).map_err(|error| error.within("invocation"))?;
-            Ok((Input::Invocation(Box::new(read)), invocation.raw().to_owned()))
+            Ok((Input::Invocation(Box::new(read)), invocation.raw()))
         }
         (None, Some(payload)) => {
             let raw = RawJson::new(payload.raw().to_owned())
                 .map_err(|error| fail("payload", &error.to_string()))?;
             let read = PayloadInput::read(&raw).map_err(|error| error.within("payload"))?;
-            Ok((Input::Payload(read), payload.raw().to_owned()))
+            Ok((Input::Payload(read), payload.raw()))
         }
         (Some(_), Some(_)) => Err(fail("payload", "give either invocation or payload, not both")),
         (None, None) => Err(fail("invocation", "give the event as invocation or as payload")),
