@@ -2,7 +2,7 @@
 
 use hooksd_config::matcher::Matcher;
 use hooksd_config::pattern::Pattern;
-use hooksd_engine::answer::{Said, read_stdout};
+use hooksd_engine::answer::{Said, exit_reason, read_stdout};
 use hooksd_protocol::event::EventName;
 
 use crate::json::Json;
@@ -67,18 +67,26 @@ fn exact_names(matcher: &str) -> Option<Vec<String>> {
     }
 }
 
-/// Both are one class: what is trimmed from names and from handler text.
+/// One class for both: what is trimmed from names and from handler text.
 fn trimmed(c: char) -> Result<bool, String> {
-    let name = exact_names(&format!("{c}x{c}")).is_some_and(|names| names == ["x"]);
-    let text = |text: String| matches!(read_stdout(text.as_bytes()), Said::Plain { text, .. } if text == "x");
-    let (before, after) = (text(format!("{c}x")), text(format!("x{c}")));
     // Separators of names are removed from a name too, but they are not white space.
-    let name = name && !matches!(c, ',' | '|');
-    if (name, before, after) == (name, name, name) {
+    let name =
+        !matches!(c, ',' | '|') && exact_names(&format!("{c}x{c}")).is_some_and(|names| names == ["x"]);
+    let reason = |text: String| exit_reason(text.as_bytes()) == "x";
+    // JSON is looked for first, which is slow; no white space is outside the first plane in any version of Unicode.
+    let said = |text: String| match read_stdout(text.as_bytes()) {
+        Said::Plain { text, .. } => text == "x",
+        _ => false,
+    };
+    let mut texts = vec![reason(format!("{c}x")), reason(format!("x{c}"))];
+    if c <= '\u{ffff}' {
+        texts.extend([said(format!("{c}x")), said(format!("x{c}"))]);
+    }
+    if texts.iter().all(|text| *text == name) {
         return Ok(name);
     }
     Err(format!(
-        "{c:?} is trimmed from names: {name}, from the beginning of text: {before}, from the end: {after}"
+        "{c:?} is trimmed from names: {name}, from a reason's and an output's beginning and end: {texts:?}"
     ))
 }
 

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::bytes::{bytes, bytes_once, lay_out};
 use crate::compare::{Rules, same};
-use crate::json::{Json, Node, Text};
+use crate::json::{Json, Node, has_lone};
 use crate::place::Place;
 use crate::vector::{Checked, Held, Vector};
 
@@ -64,19 +64,29 @@ fn like(vector: &Vector, ordinary: &Spec) -> Checked {
 
 /// D4: exactly the handlers and groups with a lone surrogate are dropped with `invalid_config`.
 fn lone_surrogates(vector: &Vector) -> Checked {
-    let (mut dropped, mut left) = (Vec::new(), Vec::new());
+    let mut documents = Vec::new();
     for (name, placeholder) in [("project", "<PROJECT>"), ("user", "<USER>")] {
-        let Some(spec) = vector.input().get(name) else { continue };
-        let document = String::from_utf8(bytes(spec)?).map_err(|error| error.to_string())?;
-        for (event, groups) in Json::parse(&document)?.need("hooks")?.entries() {
+        if let Some(spec) = vector.input().get(name) {
+            let text = String::from_utf8(bytes(spec)?).map_err(|error| error.to_string())?;
+            documents.push((placeholder.to_owned(), text));
+        }
+    }
+    for declared in vector.input().get("plugins").map(Json::items).unwrap_or_default() {
+        let declared = plugin(declared)?;
+        documents.push((declared.location, declared.document));
+    }
+    let (mut dropped, mut left) = (Vec::new(), Vec::new());
+    for (location, text) in &documents {
+        for (event, groups) in Json::parse(text)?.need("hooks")?.entries() {
             for (index, group) in groups.items().iter().enumerate() {
-                let at = format!("{placeholder}:hooks.{}[{index}]", event.lossy);
+                let at = format!("{location}:hooks.{}[{index}]", event.lossy);
                 if group.get("matcher").is_some_and(has_lone) {
                     dropped.push(at);
                     continue;
                 }
                 for (index, handler) in group.need("hooks")?.items().iter().enumerate() {
-                    if has_lone(handler) {
+                    let used = ["command", "argv", "statusMessage", "status_message"];
+                    if used.iter().filter_map(|key| handler.get(key)).any(has_lone) {
                         dropped.push(format!("{at}.hooks[{index}]"));
                     } else {
                         left.push(handler.need("command")?.str()?.to_owned());
@@ -99,15 +109,6 @@ fn lone_surrogates(vector: &Vector) -> Checked {
         return Err(format!("expected the handlers {left:?} to be left, got {}", got.need("handlers")?.raw));
     }
     vector.decided()
-}
-
-fn has_lone(value: &Json<'_>) -> bool {
-    match &value.node {
-        Node::Text(Text { lone, .. }) => !lone.is_empty(),
-        Node::Array(items) => items.iter().any(has_lone),
-        Node::Object(members) => members.iter().any(|(_, value)| has_lone(value)),
-        _ => false,
-    }
 }
 
 /// D16: what is recorded, with each handler's argv substituted once from what its group declares.

@@ -111,6 +111,16 @@ impl<'a> Json<'a> {
     }
 }
 
+/// Whether any string in it has a lone surrogate.
+pub(crate) fn has_lone(value: &Json<'_>) -> bool {
+    match &value.node {
+        Node::Text(Text { lone, .. }) => !lone.is_empty(),
+        Node::Array(items) => items.iter().any(has_lone),
+        Node::Object(members) => members.iter().any(|(_, value)| has_lone(value)),
+        _ => false,
+    }
+}
+
 /// The beginning of a text, for messages.
 pub(crate) fn short(text: &str) -> String {
     const MOST: usize = 400;

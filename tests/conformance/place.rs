@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::json::quote;
 
@@ -17,8 +19,7 @@ pub(crate) struct Place {
 impl Place {
     /// A tree in a canonical path. `folders` are made: placeholder and path below the top.
     pub(crate) fn new(folders: &[(&'static str, &str)]) -> Result<Place, String> {
-        let top =
-            tempfile::Builder::new().prefix("conformance").tempdir().map_err(|error| error.to_string())?;
+        let top = folder()?;
         let base = fs::canonicalize(top.path()).map_err(|error| error.to_string())?;
         let mut place = Place { _top: top, base, names: Vec::new() };
         for (name, folder) in folders {
@@ -64,6 +65,14 @@ impl Place {
         names.sort_by_key(|(_, real)| std::cmp::Reverse(real.len()));
         names.into_iter().fold(json.to_owned(), |json, (name, real)| json.replace(&real, name))
     }
+}
+
+/// A folder whose name has no capital letter: vectors count those in what handlers read, and that names the folder.
+fn folder() -> Result<tempfile::TempDir, String> {
+    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
+    let name = format!("conformance-{}-{since}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+    tempfile::Builder::new().prefix(&name).rand_bytes(0).tempdir().map_err(|error| error.to_string())
 }
 
 fn inside(token: &str) -> &str {

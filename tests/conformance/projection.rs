@@ -12,10 +12,10 @@ use hooksd_protocol::json::{Dialect, Value};
 use crate::bytes::spelled_out;
 use crate::compare::{Rules, same};
 use crate::invoke::lenient;
-use crate::json::{Json, short};
+use crate::json::{Json, has_lone, short};
 use crate::vector::{Checked, Held, Vector};
 
-/// From here on the reference refuses to pass on what is nested; levels. Its own limit is near 250.
+/// What is nested deeper may be refused by the reference, whose limit is near 250. Levels.
 const DEEP: usize = 200;
 
 pub(crate) fn check(vector: &Vector) -> Checked {
@@ -25,7 +25,7 @@ pub(crate) fn check(vector: &Vector) -> Checked {
         None => spelled_out(input.need("invocation")?)?,
     };
     match vector.decision() {
-        None => {}
+        None | Some("D4") => {}
         Some("D23") => {
             return match Value::parse(&text, Dialect::Strict) {
                 Err(_) => vector.decided(),
@@ -39,10 +39,10 @@ pub(crate) fn check(vector: &Vector) -> Checked {
         Some("D19") => return null_result(vector, &text),
         Some(_) => return vector.no_rule(),
     }
-    let fails = expect.get("projection_failed").is_some();
-    let rejected = expect.get("rejected").is_some();
-    if (fails || rejected) && Value::parse(&text, Dialect::Strict).is_ok_and(|value| value.depth() > DEEP) {
-        return deep(vector, &text);
+    let says = |key: &str| expect.get(key).and_then(Json::bool) == Some(true);
+    let (fails, rejected) = (says("projection_failed"), says("rejected"));
+    if (fails || rejected || vector.decision().is_some()) && is_beyond_the_reference(&text) {
+        return untouched(vector, &text);
     }
     let invocation = match lenient(&text) {
         Err(_) if rejected => return Ok(Held::AsRecorded),
@@ -92,18 +92,32 @@ fn null_result(vector: &Vector, text: &str) -> Checked {
     Ok(Held::AsDecided("D19".to_owned()))
 }
 
-/// D4: no nesting is too deep to be passed on. The raw text of each deep part is in what handlers read.
-fn deep(vector: &Vector, text: &str) -> Checked {
+/// D4: what the reference cannot pass on, because it is nested too deep or has a lone surrogate, reaches handlers as
+/// it came: the raw text of each such part is in what they read.
+fn untouched(vector: &Vector, text: &str) -> Checked {
     let invocation = lenient(text)?;
     let got = stdin(&invocation, &transcripts(vector)?).map_err(|error| error.to_string())?;
     let value = Value::parse(text, Dialect::Strict).map_err(|error| error.to_string())?;
     let event = value.get("event").ok_or("no event")?;
-    let mut parts: Vec<Value<'_>> = event.get("result").into_iter().collect();
+    let mut parts: Vec<String> =
+        event.get("result").into_iter().map(|result| result.raw().to_owned()).collect();
     let args = event.get("call").and_then(|call| call.get("args"));
-    parts.extend(args.into_iter().flat_map(|args| args.entries().into_iter().map(|(_, value)| value)));
-    parts.retain(|part| part.depth() > DEEP - 10);
-    if parts.is_empty() || !parts.iter().all(|part| got.contains(part.raw())) {
-        return Err(format!("what is nested was not passed on as it came: {}", short(&got)));
+    parts.extend(args.iter().flat_map(members));
+    parts.extend(members(&event).into_iter().filter(|part| part.starts_with('"')));
+    parts.retain(|part| is_beyond_the_reference(part));
+    if parts.is_empty() || !parts.iter().all(|part| got.contains(part.as_str())) {
+        return Err(format!("what is odd was not passed on as it came: {}", short(&got)));
     }
     Ok(Held::Untouched)
+}
+
+/// The raw text of each member.
+fn members(value: &Value<'_>) -> Vec<String> {
+    value.entries().into_iter().map(|(_, value)| value.raw().to_owned()).collect()
+}
+
+/// Whether the reference cannot pass it on.
+fn is_beyond_the_reference(text: &str) -> bool {
+    let deep = Value::parse(text, Dialect::Strict).is_ok_and(|value| value.depth() > DEEP);
+    deep || Json::parse(text).is_ok_and(|value| has_lone(&value))
 }

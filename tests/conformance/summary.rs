@@ -17,6 +17,8 @@ pub(crate) struct Summary {
     failures: Vec<(String, String)>,
     /// Vectors that were not asked for.
     pub(crate) filtered: usize,
+    /// Vectors that measure time and were tried again on their own.
+    pub(crate) repeated: usize,
     /// Processes left by handlers that were killed at the end.
     pub(crate) killed: usize,
     last_panic: Arc<Mutex<String>>,
@@ -37,6 +39,7 @@ impl Summary {
             areas: BTreeMap::new(),
             failures: Vec::new(),
             filtered: 0,
+            repeated: 0,
             killed: 0,
             last_panic: Arc::default(),
         }
@@ -56,7 +59,8 @@ impl Summary {
         format!("{error}; the last panic was: {place}")
     }
 
-    pub(crate) fn add(&mut self, area: &str, id: &str, checked: Checked) {
+    pub(crate) fn add(&mut self, id: &str, checked: Checked) {
+        let area = id.split('/').next().unwrap_or_default();
         let area = self.areas.entry(area.to_owned()).or_default();
         let checked = match checked {
             Ok(Held::Skipped(reason)) if reason.trim().is_empty() => {
@@ -98,6 +102,9 @@ impl Summary {
             println!("{name:11} {:5} ran, {:3} failed: {}", area.ran, area.failed, headings.join(", "));
             passed += area.ran - area.failed;
             skipped += area.skipped;
+        }
+        if self.repeated > 0 {
+            println!("{} that measure time were tried again with nothing beside them", self.repeated);
         }
         if self.killed > 0 {
             println!("{} processes that handlers had left were killed", self.killed);

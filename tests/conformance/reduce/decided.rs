@@ -2,6 +2,7 @@
 //! same handlers without the helper (D1), in a folder that exists (D3), with ordinary text (D4), with an ordinary
 //! answer (D18), with another result (D19).
 
+use hooksd_engine::projection::subject;
 use hooksd_protocol::invocation::check_cwd;
 
 use super::case::{As, Case, Ran};
@@ -9,7 +10,7 @@ use super::decision::{Remark, same_decision, split};
 use super::{SLACK, as_recorded};
 use crate::bytes::{bytes, bytes_once};
 use crate::invoke;
-use crate::json::{Json, Node};
+use crate::json::Json;
 use crate::vector::{Checked, Vector};
 use crate::world::World;
 
@@ -187,13 +188,11 @@ fn is_pair(escapes: &[u8]) -> bool {
     surrogate(escapes).is_some_and(|unit| unit < 0xDC00) && second.is_some_and(|unit| unit >= 0xDC00)
 }
 
-/// Whether it is a handler's answer at which the reference throws: one that is long or deep by repetition.
+/// Whether it is a handler's answer at which the reference throws, and not the event.
 fn is_answer_at_fault(vector: &Vector) -> bool {
-    let handlers = vector.input().get("handlers").map(Json::items).unwrap_or_default();
-    handlers
-        .iter()
-        .filter_map(|handler| handler.get("stdout"))
-        .any(|stdout| !matches!(stdout.node, Node::Text(_)))
+    let invocation =
+        vector.input().get("invocation").and_then(|invocation| invoke::lenient(invocation.raw).ok());
+    invocation.is_some_and(|invocation| subject(&invocation.event).is_ok())
 }
 
 /// D18: an event that cannot be put into the handlers' terms runs none of them and says why.

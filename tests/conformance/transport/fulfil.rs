@@ -40,8 +40,8 @@ pub(super) async fn check(world: &World, vector: &Vector) -> Checked {
         fs::File::open(place.base().join("out/log")).and_then(std::io::read_to_string).unwrap_or_default();
     let lines: Vec<&str> = log.lines().collect();
     let expected = match vector.decision() {
-        // A deadline in the past runs nothing (D22).
-        Some("D22") => "[]",
+        // What is refused runs nothing.
+        Some("D20" | "D22") => "[]",
         _ => vector.expect().need("log_lines")?.raw,
     };
     let lines = place.placeholders(&serde_json::json!(lines).to_string());
@@ -121,20 +121,26 @@ async fn at_once(client: &Arc<Client>, requests: Vec<String>) -> Result<Vec<Deli
 fn judge(vector: &Vector, delivered: &[Vec<Delivered>], place: &Place) -> Result<ByDecision, String> {
     let (deliveries, expected) =
         (vector.input().need("deliveries")?.items(), vector.expect().need("results")?.items());
-    if !matches!(vector.decision(), None | Some("D21" | "D22")) {
+    if !matches!(vector.decision(), None | Some("D18" | "D20" | "D21" | "D22")) {
         return vector.no_rule().map(|_| false);
+    }
+    if deliveries.len() != expected.len() || delivered.len() != expected.len() {
+        return Err("as many batches as results were expected in the vector".to_owned());
     }
     let mut by_decision = false;
     let mut first: HashMap<String, String> = HashMap::new();
     for ((batch, expected), results) in deliveries.iter().zip(expected).zip(delivered) {
         if batch.items().len() != expected.items().len() || results.len() != expected.items().len() {
-            return Err("as many deliveries as results were expected in the vector".to_owned());
+            return Err("as many requests as results were expected in the vector's batch".to_owned());
         }
         for ((request, expected), result) in batch.items().iter().zip(expected.items()).zip(results) {
             let at = |error: String| format!("{}: {error}", short(request.raw));
             let repeated = is_conflict(&mut first, request)?;
             by_decision |= match vector.decision() {
                 Some("D21") if repeated => code_is(result, error_code::INVALID_PARAMS).map_err(at)?,
+                Some("D20") if !is_absolute(request)? => {
+                    code_is(result, error_code::INVALID_PARAMS).map_err(at)?
+                }
                 Some("D22") if is_past(request)? => {
                     code_is(result, error_code::DEADLINE_PASSED).map_err(at)?
                 }
@@ -159,6 +165,11 @@ fn is_past(request: &Json<'_>) -> Result<bool, String> {
     let deadline =
         Deadline::parse(request.need("deadline")?.str()?).ok_or("the vector's deadline is none")?;
     Ok(deadline.remaining(SystemTime::now()).is_none())
+}
+
+fn is_absolute(request: &Json<'_>) -> Result<bool, String> {
+    let cwd = request.need("invocation")?.need("context")?.need("cwd")?.str()?;
+    Ok(cwd.starts_with(['/', '<']) && !cwd.contains('\0'))
 }
 
 fn code_is(result: &Delivered, code: i64) -> Result<ByDecision, String> {
