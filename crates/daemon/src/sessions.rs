@@ -5,12 +5,13 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
 
+use hooksd_protocol::invocation::check_cwd;
 use hooksd_protocol::methods::{SessionOpen, SessionReload, SessionRow};
 use hooksd_protocol::rpc::{RpcError, error_code};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::session::{Pinned, Session, check_cwd, check_open, check_trust, pin};
+use crate::session::{Pinned, Session, check_open, check_trust, pin};
 use crate::settings::Settings;
 
 /// The most open sessions. Sessions. One more closes the one that was idle longest; when all are busy it is refused.
@@ -25,17 +26,12 @@ pub(crate) struct Sessions {
     by_id: RwLock<HashMap<String, Arc<Session>>>,
 }
 
-/// Opens a session without listing it: for one request. Reads files: not for an async thread.
-pub(crate) fn open_inline(
-    settings: &Settings,
-    open: SessionOpen,
-    stop: &CancellationToken,
-) -> Result<Arc<Session>, RpcError> {
-    check_open(&open)?;
+/// Opens a session without listing it: for one request whose params were checked. Reads files: not for an async thread.
+pub(crate) fn open_inline(settings: &Settings, open: SessionOpen, stop: &CancellationToken) -> Arc<Session> {
     let env = open.env.as_ref().map(variables);
     let pinned = pin(settings, PathBuf::from(&open.cwd), open.mode, open.trust.clone(), env);
     let id = Uuid::new_v4().simple().to_string();
-    Ok(Arc::new(Session::new(id, open, pinned, stop.child_token())))
+    Arc::new(Session::new(id, open, pinned, stop.child_token()))
 }
 
 fn variables(env: &std::collections::BTreeMap<String, String>) -> Vec<(OsString, OsString)> {
@@ -56,7 +52,8 @@ impl Sessions {
         open: SessionOpen,
         stop: &CancellationToken,
     ) -> Result<Arc<Session>, RpcError> {
-        let session = open_inline(settings, open, stop)?;
+        check_open(&open).map_err(|error| RpcError::invalid_params(&error))?;
+        let session = open_inline(settings, open, stop);
         let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
         if by_id.len() >= MAX_SESSIONS {
             let idle = by_id.values().filter(|session| session.running() == 0);
@@ -94,9 +91,9 @@ impl Sessions {
     ) -> Result<Arc<Session>, RpcError> {
         let session = self.get(&reload.session)?;
         if let Some(cwd) = &reload.cwd {
-            check_cwd(cwd)?;
+            check_cwd(cwd).map_err(|error| RpcError::invalid_params(&error))?;
         }
-        check_trust(reload.trust.as_ref())?;
+        check_trust(reload.trust.as_ref()).map_err(|error| RpcError::invalid_params(&error))?;
         let old = session.pinned.load_full();
         let moved = reload.cwd.as_deref().is_some_and(|cwd| old.cwd != Path::new(cwd));
         let cwd = reload.cwd.map_or_else(|| old.cwd.clone(), PathBuf::from);

@@ -29,7 +29,7 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "initialize",
             "Optional greeting; refuses a protocol version it does not speak by naming those it does.",
         ),
-        method::<methods::Done, Value>(g, "rpc.discover", "This document."),
+        method::<methods::NoParams, Value>(g, "rpc.discover", "This document."),
         method::<methods::SessionOpen, methods::SessionInfo>(
             g,
             "session/open",
@@ -45,7 +45,7 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "session/close",
             "Ends a session and cancels its events.",
         ),
-        method::<methods::Done, methods::SessionList>(g, "session/list", "The open sessions."),
+        method::<methods::NoParams, methods::SessionList>(g, "session/list", "The open sessions."),
         method::<methods::HookInvoke, methods::InvokeResult>(
             g,
             "hook/invoke",
@@ -61,7 +61,7 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "config/show",
             "The merged handlers of a folder, each with the document it comes from.",
         ),
-        method::<methods::Done, methods::DaemonStatus>(g, "daemon/status", "How the daemon is."),
+        method::<methods::NoParams, methods::DaemonStatus>(g, "daemon/status", "How the daemon is."),
         method::<methods::DaemonShutdown, methods::Done>(
             g,
             "daemon/shutdown",

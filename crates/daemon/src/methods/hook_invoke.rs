@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use hooksd_config::Handler;
 use hooksd_engine::plan::{Input, PayloadInput};
-use hooksd_protocol::invocation::Invocation;
+use hooksd_protocol::invocation::{Invocation, check_cwd};
 use hooksd_protocol::json::{RawJson, ReadError, Reading, Value, read};
 use hooksd_protocol::methods::{HookProgress, InvokeOptions, SessionRef};
 use hooksd_protocol::rpc::{Frame, RpcError, request_line};
@@ -16,6 +16,7 @@ use crate::connection::Outbox;
 use crate::daemon::Daemon;
 use crate::fanout::Progress;
 use crate::invoke::{ProgressFor, Request, Target, invoke};
+use crate::session::check_open;
 
 /// The params by name; [`InvokeOptions`] lists the optional ones.
 const KNOWN: [&str; 11] = [
@@ -48,7 +49,10 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, outbox: &Outbox) -> 
     let (input, content) = input(params).map_err(invalid)?;
     let target = match SessionRef::read(params).map_err(invalid)? {
         SessionRef::Id(id) => Target::Open(daemon.sessions.get(&id)?),
-        SessionRef::Inline(open) => Target::Inline(open),
+        SessionRef::Inline(open) => {
+            check_open(&open).map_err(|error| invalid(error.within("session")))?;
+            Target::Inline(open)
+        }
     };
     let progress: Option<ProgressFor> = options.progress.then(|| {
         let outbox = outbox.clone();
@@ -67,12 +71,16 @@ fn input(params: &Value<'_>) -> Result<(Input, String), ReadError> {
         (Some(invocation), None) => {
             let read =
                 Invocation::read(&invocation, Reading::Strict).map_err(|error| error.within("invocation"))?;
+            check_cwd(&read.context.cwd).map_err(|error| error.within("invocation.context"))?;
             Ok((Input::Invocation(Box::new(read)), invocation.raw().to_owned()))
         }
         (None, Some(payload)) => {
             let raw = RawJson::new(payload.raw().to_owned())
                 .map_err(|error| fail("payload", &error.to_string()))?;
             let read = PayloadInput::read(&raw).map_err(|error| error.within("payload"))?;
+            if let Some(cwd) = &read.cwd {
+                check_cwd(cwd).map_err(|error| error.within("payload"))?;
+            }
             Ok((Input::Payload(read), payload.raw().to_owned()))
         }
         (Some(_), Some(_)) => Err(fail("payload", "give either invocation or payload, not both")),
