@@ -1,1 +1,25 @@
-//! Tests.
+//! Faults that people have really hit, each as a test named after its case: `b06_...` is case B06. The doc comment of a
+//! test is the rule it protects. `README.md` beside this file lists the cases that have no test yet.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::disallowed_methods,
+    reason = "a test: what goes wrong here is a failed test"
+)]
+
+mod delivery;
+mod ending;
+mod launch;
+mod life;
+mod loading;
+mod matching;
+mod output;
+mod reduction;
+mod shape;
+mod status;
+mod terminal;
+mod trust;
+mod variables;
+mod wire;

@@ -22,7 +22,7 @@ use crate::daemon::Daemon;
 use crate::fanout::{Progress, Surroundings, fan_out};
 use crate::once::{Answer, Delivery, Execution, Finisher};
 use crate::pinned::{MAX_DEPTH, Pinned};
-use crate::session::{Session, check_cwd};
+use crate::session::Session;
 use crate::sessions::open_inline;
 
 /// The session of a request.
@@ -77,7 +77,8 @@ pub(crate) async fn invoke(
         Target::Open(session) => session,
         Target::Inline(open) => {
             let daemon = daemon.clone();
-            blocking(move || open_inline(&daemon.settings, &daemon.documents, *open, &daemon.killing)).await?
+            blocking(move || Ok(open_inline(&daemon.settings, &daemon.documents, *open, &daemon.killing)))
+                .await?
         }
     };
     let pinned = session.pinned.load_full();
@@ -95,10 +96,7 @@ pub(crate) async fn invoke(
         );
     }
     let cwd = match request.input.cwd() {
-        Some(cwd) => {
-            check_cwd(cwd)?;
-            PathBuf::from(cwd)
-        }
+        Some(cwd) => PathBuf::from(cwd),
         None => pinned.view.cwd.clone(),
     };
     // Without an id of the caller's there is nothing to repeat, and nothing to remember.

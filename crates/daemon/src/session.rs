@@ -8,7 +8,7 @@ use arc_swap::ArcSwap;
 use hooksd_protocol::diagnostic::Diagnostic;
 use hooksd_protocol::json::{ReadError, Text};
 use hooksd_protocol::methods::{Capability, Mode, SessionInfo, SessionOpen, SnapshotChanged, Trust};
-use hooksd_protocol::rpc::{RpcError, request_line};
+use hooksd_protocol::rpc::request_line;
 use tokio::sync::mpsc::WeakSender;
 use tokio_util::sync::CancellationToken;
 
@@ -206,16 +206,12 @@ impl Drop for RunningEvent {
 }
 
 /// Checks what a request says of a session, as far as types do not.
-pub(crate) fn check_open(open: &SessionOpen) -> Result<(), RpcError> {
-    check_cwd(&open.cwd)?;
+pub(crate) fn check_open(open: &SessionOpen) -> Result<(), ReadError> {
+    hooksd_protocol::invocation::check_cwd(&open.cwd)?;
     check_trust(open.trust.as_ref())
 }
 
-pub(crate) fn check_cwd(cwd: &str) -> Result<(), RpcError> {
-    hooksd_protocol::invocation::check_cwd(cwd).map_err(|error| RpcError::invalid_params(&error))
-}
-
-pub(crate) fn check_trust(trust: Option<&Trust>) -> Result<(), RpcError> {
+pub(crate) fn check_trust(trust: Option<&Trust>) -> Result<(), ReadError> {
     let Some(Trust::Fingerprint(grant)) = trust else { return Ok(()) };
     let digits = &grant.fingerprint;
     if digits.len() == 64 && digits.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
@@ -225,6 +221,6 @@ pub(crate) fn check_trust(trust: Option<&Trust>) -> Result<(), RpcError> {
     Err(field_error("trust.fingerprint", "expected a SHA-256 in 64 lowercase hexadecimal digits"))
 }
 
-pub(crate) fn field_error(field: &str, message: &str) -> RpcError {
-    RpcError::invalid_params(&ReadError { path: field.to_owned(), message: message.to_owned() })
+pub(crate) fn field_error(field: &str, message: &str) -> ReadError {
+    ReadError { path: field.to_owned(), message: message.to_owned() }
 }

@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
+use hooksd_protocol::invocation::check_cwd;
 use hooksd_protocol::methods::{SessionOpen, SessionReload, SessionRow};
 use hooksd_protocol::rpc::{RpcError, error_code};
 use tokio_util::sync::CancellationToken;
@@ -12,7 +13,7 @@ use uuid::Uuid;
 
 use crate::hot::Documents;
 use crate::pinned::{View, pin};
-use crate::session::{Session, check_cwd, check_open, check_trust};
+use crate::session::{Session, check_open, check_trust};
 use crate::settings::Settings;
 
 /// The most open sessions. Sessions. One more closes the one that was idle longest; when all are busy it is refused.
@@ -27,14 +28,13 @@ pub(crate) struct Sessions {
     by_id: RwLock<HashMap<String, Arc<Session>>>,
 }
 
-/// Opens a session without listing it: for one request. Reads files: not for an async thread.
+/// Opens a session without listing it: for one request whose params were checked. Reads files: not for an async thread.
 pub(crate) fn open_inline(
     settings: &Settings,
     documents: &Documents,
     open: SessionOpen,
     stop: &CancellationToken,
-) -> Result<Arc<Session>, RpcError> {
-    check_open(&open)?;
+) -> Arc<Session> {
     let view = View {
         cwd: PathBuf::from(&open.cwd),
         mode: open.mode,
@@ -43,7 +43,7 @@ pub(crate) fn open_inline(
     };
     let pinned = pin(settings, documents, view);
     let id = Uuid::new_v4().simple().to_string();
-    Ok(Arc::new(Session::new(id, open, pinned, stop.child_token())))
+    Arc::new(Session::new(id, open, pinned, stop.child_token()))
 }
 
 fn variables(env: &BTreeMap<String, String>) -> Arc<Vec<(OsString, OsString)>> {
@@ -63,7 +63,8 @@ impl Sessions {
         open: SessionOpen,
         stop: &CancellationToken,
     ) -> Result<Arc<Session>, RpcError> {
-        let session = open_inline(settings, documents, open, stop)?;
+        check_open(&open).map_err(|error| RpcError::invalid_params(&error))?;
+        let session = open_inline(settings, documents, open, stop);
         let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
         if by_id.len() >= MAX_SESSIONS {
             let idle = by_id.values().filter(|session| session.running() == 0);
@@ -102,9 +103,9 @@ impl Sessions {
     ) -> Result<Arc<Session>, RpcError> {
         let session = self.get(&reload.session)?;
         if let Some(cwd) = &reload.cwd {
-            check_cwd(cwd)?;
+            check_cwd(cwd).map_err(|error| RpcError::invalid_params(&error))?;
         }
-        check_trust(reload.trust.as_ref())?;
+        check_trust(reload.trust.as_ref()).map_err(|error| RpcError::invalid_params(&error))?;
         session.repin(settings, documents, |view| {
             let cwd = reload.cwd.map_or_else(|| view.cwd.clone(), PathBuf::from);
             // A grant is for the folder it was given in: moving resolves trust anew (BEHAVIOUR section 10).

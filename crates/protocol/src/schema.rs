@@ -29,7 +29,7 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "initialize",
             "Optional greeting; refuses a protocol version it does not speak by naming those it does.",
         ),
-        method::<methods::Done, Value>(g, "rpc.discover", "This document."),
+        method::<methods::NoParams, Value>(g, "rpc.discover", "This document."),
         method::<methods::SessionOpen, methods::SessionInfo>(
             g,
             "session/open",
@@ -50,7 +50,7 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "session/close",
             "Ends a session and cancels its events.",
         ),
-        method::<methods::Done, methods::SessionList>(g, "session/list", "The open sessions."),
+        method::<methods::NoParams, methods::SessionList>(g, "session/list", "The open sessions."),
         method::<methods::HookInvoke, methods::InvokeResult>(
             g,
             "hook/invoke",
@@ -66,8 +66,8 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "config/show",
             "The merged handlers of a folder, each with the document it comes from.",
         ),
-        method::<methods::Done, methods::DaemonStatus>(g, "daemon/status", "How the daemon is."),
-        method::<methods::Done, methods::Reloaded>(
+        method::<methods::NoParams, methods::DaemonStatus>(g, "daemon/status", "How the daemon is."),
+        method::<methods::NoParams, methods::Reloaded>(
             g,
             "daemon/reload",
             "Looks at all documents now, whatever was heard of them.",

@@ -10,14 +10,17 @@ pub mod events;
 mod line;
 pub mod processes;
 pub mod program;
+mod run;
+mod server;
 mod wait;
 mod world;
 
 pub use agent::Agent;
 pub use answer::{Answer, allow, ask, decision, deny, no_opinion};
 pub use line::{Line, error_of};
-pub use wait::{PATIENCE, eventually, until};
-pub use world::{Setup, World, alone, daemon, world, world_with};
+pub use run::{alone, beside, daemon, world, world_with};
+pub use wait::{PATIENCE, eventually, until, within};
+pub use world::{Setup, World};
 
 /// A file of this text stands in every world as `$DENY`: a PreToolUse answer that denies with the reason "no".
 pub const DENY: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#;

@@ -60,8 +60,18 @@ pub fn descriptors(pid: u32) -> usize {
 /// Memory of a process that is in RAM. Bytes.
 #[must_use]
 pub fn resident(pid: u32) -> usize {
+    memory(pid, "VmRSS:")
+}
+
+/// The most memory a process has had in RAM. Bytes.
+#[must_use]
+pub fn peak(pid: u32) -> usize {
+    memory(pid, "VmHWM:")
+}
+
+fn memory(pid: u32, field: &str) -> usize {
     let status = read(&format!("/proc/{pid}/status"));
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(field));
     let kilobytes: usize = line.and_then(|line| line.split_whitespace().next()?.parse().ok()).unwrap_or(0);
     kilobytes * 1024
 }

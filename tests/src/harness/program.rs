@@ -70,6 +70,21 @@ pub fn command(name: &str, environment: &[(&str, &OsStr)]) -> Command {
     command
 }
 
+/// The same with at most so many open descriptors.
+#[must_use]
+pub fn limited(name: &str, descriptors: u32, environment: &[(&str, &OsStr)]) -> Command {
+    let plain = command(name, environment);
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "ulimit -n $0 && exec \"$@\"", &descriptors.to_string()]).arg(plain.get_program());
+    command.env_clear();
+    for (name, value) in plain.get_envs() {
+        if let Some(value) = value {
+            command.env(name, value);
+        }
+    }
+    command
+}
+
 /// What a program has done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Done {

@@ -30,3 +30,24 @@ pub async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>)
         tokio::time::sleep(STEP).await;
     }
 }
+
+/// Attempts of [`within`].
+const ATTEMPTS: usize = 3;
+
+/// Holds a promise about time: of three attempts, one takes less than `bound`. A machine may be busy with something
+/// else once; a fault is slow every time.
+///
+/// # Panics
+/// When none does.
+pub async fn within(bound: Duration, mut attempt: impl AsyncFnMut()) {
+    let mut took = Vec::new();
+    while took.len() < ATTEMPTS {
+        let start = Instant::now();
+        attempt().await;
+        took.push(start.elapsed());
+        if start.elapsed() < bound {
+            return;
+        }
+    }
+    panic!("not within {bound:?}: {took:?}");
+}

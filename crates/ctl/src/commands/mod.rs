@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use hooksd_client::blocking::Client;
 use hooksd_client::default_socket;
+use hooksd_protocol::socket::check_length;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
@@ -20,7 +21,10 @@ const QUESTION_SECONDS: u64 = 10;
 /// Connects to the daemon for questions about itself.
 fn connect(arguments: &Arguments) -> Result<Client, Failure> {
     let path = match &arguments.socket {
-        Some(path) => path.clone(),
+        Some(path) => {
+            check_length(path)?;
+            path.clone()
+        }
         None => default_socket()?,
     };
     Ok(Client::connect(&path)?.with_timeout(Duration::from_secs(QUESTION_SECONDS)))

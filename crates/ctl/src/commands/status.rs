@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use hooksd_protocol::methods::{DaemonStatus, Done};
+use hooksd_protocol::methods::{DaemonStatus, NoParams};
 
 use super::connect;
 use crate::arguments::Arguments;
@@ -10,7 +10,7 @@ use crate::failure::Failure;
 use crate::print::{Printer, safe};
 
 pub(crate) fn run(arguments: &Arguments, printer: &mut Printer) -> Result<ExitCode, Failure> {
-    let status: DaemonStatus = connect(arguments)?.call("daemon/status", &Done {})?;
+    let status: DaemonStatus = connect(arguments)?.call("daemon/status", &NoParams {})?;
     printer.result(&status, |lines| {
         lines.push(format!(
             "hooksd {} (protocol {}), process {}",

@@ -19,10 +19,10 @@ pub(super) fn work(_: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcError>
             let path = PathBuf::from(path);
             later(move |_| blocking(move || Ok(check::file(&path, wanted.scope))))
         }
-        (Some(_), None) => Err(field_error("path", "expected an absolute path")),
+        (Some(_), None) => Err(RpcError::invalid_params(&field_error("path", "expected an absolute path"))),
         (None, Some(document)) => {
             later(move |_| blocking(move || Ok(check::text(document.as_bytes(), "document", wanted.scope))))
         }
-        _ => Err(field_error("path", "give either path or document")),
+        _ => Err(RpcError::invalid_params(&field_error("path", "give either path or document"))),
     }
 }

@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hooksd_protocol::invocation::check_cwd;
 use hooksd_protocol::methods::{ConfigShow, ConfigShown, HandlerInfo, Mode};
 use hooksd_protocol::rpc::{Frame, RpcError};
 
@@ -10,11 +11,10 @@ use super::{Work, later, params};
 use crate::daemon::Daemon;
 use crate::invoke::blocking;
 use crate::pinned::{View, pin};
-use crate::session::check_cwd;
 
 pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcError> {
     let wanted: ConfigShow = params(frame)?;
-    check_cwd(&wanted.cwd)?;
+    check_cwd(&wanted.cwd).map_err(|error| RpcError::invalid_params(&error))?;
     let daemon = daemon.clone();
     later(move |_| blocking(move || Ok(show(&daemon, wanted.cwd))))
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use hooksd_protocol::methods::{Done, Reloaded};
+use hooksd_protocol::methods::{NoParams, Reloaded};
 use hooksd_protocol::rpc::{Frame, RpcError};
 
 use super::{Work, later, params};
@@ -10,7 +10,7 @@ use crate::daemon::Daemon;
 use crate::invoke::blocking;
 
 pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcError> {
-    let _: Done = params(frame)?;
+    let _: NoParams = params(frame)?;
     let daemon = daemon.clone();
     later(move |_| blocking(move || Ok(Reloaded { changed: daemon.reload() })))
 }

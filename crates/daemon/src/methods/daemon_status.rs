@@ -2,14 +2,14 @@
 
 use std::sync::atomic::Ordering;
 
-use hooksd_protocol::methods::{DaemonStatus, Done, PROTOCOL_VERSION};
+use hooksd_protocol::methods::{DaemonStatus, NoParams, PROTOCOL_VERSION};
 use hooksd_protocol::rpc::{Frame, RpcError};
 
 use super::{Work, now, params};
 use crate::daemon::Daemon;
 
 pub(super) fn work(daemon: &Daemon, frame: &Frame<'_>) -> Result<Work, RpcError> {
-    let _: Done = params(frame)?;
+    let _: NoParams = params(frame)?;
     let (sessions, sessions_without_environment) = daemon.sessions.count();
     now(DaemonStatus {
         version: env!("CARGO_PKG_VERSION").to_owned(),

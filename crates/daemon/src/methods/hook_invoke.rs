@@ -6,7 +6,7 @@ use std::time::Instant;
 use hooksd_config::Handler;
 use hooksd_config::read::fingerprint;
 use hooksd_engine::plan::{Input, PayloadInput};
-use hooksd_protocol::invocation::Invocation;
+use hooksd_protocol::invocation::{Invocation, check_cwd};
 use hooksd_protocol::json::{RawJson, ReadError, Reading, Value, read};
 use hooksd_protocol::methods::{HookProgress, InvokeOptions, SessionRef};
 use hooksd_protocol::rpc::{Frame, RpcError, request_line};
@@ -17,6 +17,7 @@ use crate::connection::{Caller, Outbox};
 use crate::daemon::Daemon;
 use crate::fanout::Progress;
 use crate::invoke::{ProgressFor, Request, Target, invoke};
+use crate::session::check_open;
 
 /// The params by name; [`InvokeOptions`] lists the optional ones.
 const KNOWN: [&str; 11] = [
@@ -50,7 +51,10 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> 
     let content = options.invocation_id.as_ref().map(|_| fingerprint(raw.as_bytes())).unwrap_or_default();
     let target = match SessionRef::read(params).map_err(invalid)? {
         SessionRef::Id(id) => Target::Open(daemon.sessions.get(&id)?),
-        SessionRef::Inline(open) => Target::Inline(open),
+        SessionRef::Inline(open) => {
+            check_open(&open).map_err(|error| invalid(error.within("session")))?;
+            Target::Inline(open)
+        }
     };
     let progress: Option<ProgressFor> = options.progress.then(|| {
         let outbox = caller.outbox.clone();
@@ -69,12 +73,16 @@ fn input<'a>(params: &Value<'a>) -> Result<(Input, &'a str), ReadError> {
         (Some(invocation), None) => {
             let read =
                 Invocation::read(&invocation, Reading::Strict).map_err(|error| error.within("invocation"))?;
+            check_cwd(&read.context.cwd).map_err(|error| error.within("invocation.context"))?;
             Ok((Input::Invocation(Box::new(read)), invocation.raw()))
         }
         (None, Some(payload)) => {
             let raw = RawJson::new(payload.raw().to_owned())
                 .map_err(|error| fail("payload", &error.to_string()))?;
             let read = PayloadInput::read(&raw).map_err(|error| error.within("payload"))?;
+            if let Some(cwd) = &read.cwd {
+                check_cwd(cwd).map_err(|error| error.within("payload"))?;
+            }
             Ok((Input::Payload(read), payload.raw()))
         }
         (Some(_), Some(_)) => Err(fail("payload", "give either invocation or payload, not both")),

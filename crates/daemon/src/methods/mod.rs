@@ -18,7 +18,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use hooksd_protocol::json::{Dialect, RawJson, Reading, Value, read};
+use hooksd_protocol::json::{Dialect, RawJson, ReadError, Reading, Value, read};
 use hooksd_protocol::rpc::{Frame, RpcError, error_code, response_line};
 use hooksd_protocol::schema;
 use serde::Serialize;
@@ -68,10 +68,14 @@ pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller)
     }
 }
 
-/// Reads the params of a method; absent ones are `{}`.
+/// Reads the params of a method, by name; absent ones are `{}`.
 fn params<T: DeserializeOwned>(frame: &Frame<'_>) -> Result<T, RpcError> {
     let empty = Value::parse("{}", Dialect::Strict).ok();
     match frame.params.clone().filter(|params| !params.is_null()).or(empty) {
+        Some(params) if !params.is_object() => {
+            let message = format!("expected an object, got {}", params.kind().noun());
+            Err(RpcError::invalid_params(&ReadError { path: "params".to_owned(), message }))
+        }
         Some(params) => read(&params, Reading::Strict).map_err(|error| RpcError::invalid_params(&error)),
         None => Err(RpcError::new(error_code::INTERNAL_ERROR, "empty params could not be read")),
     }

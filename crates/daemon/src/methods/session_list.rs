@@ -1,12 +1,12 @@
 //! `session/list`: the open sessions.
 
-use hooksd_protocol::methods::{Done, SessionList};
+use hooksd_protocol::methods::{NoParams, SessionList};
 use hooksd_protocol::rpc::{Frame, RpcError};
 
 use super::{Work, now, params};
 use crate::daemon::Daemon;
 
 pub(super) fn work(daemon: &Daemon, frame: &Frame<'_>) -> Result<Work, RpcError> {
-    let _: Done = params(frame)?;
+    let _: NoParams = params(frame)?;
     now(SessionList { sessions: daemon.sessions.rows() })
 }

@@ -100,7 +100,10 @@ impl de::Error for Failure {
     }
 
     fn unknown_field(field: &str, expected: &'static [&'static str]) -> Failure {
-        let message = format!("unknown field; known here: {}", expected.join(", "));
+        let message = match expected {
+            [] => "unknown field; none is known here".to_owned(),
+            known => format!("unknown field; known here: {}", known.join(", ")),
+        };
         Failure { field: Some(field.to_owned()), message }
     }
 }
@@ -205,13 +208,27 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         }
     }
 
+    /// Fields have names: serde would take an array for a struct, its items by position.
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Failure> {
+        if self.value.kind() == Kind::Array {
+            Err(self.wrong(&visitor))
+        } else {
+            self.deserialize_any(visitor)
+        }
+    }
+
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
         visitor.visit_unit()
     }
 
     serde::forward_to_deserialize_any! {
         i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf unit unit_struct
-        seq tuple tuple_struct map struct identifier
+        seq tuple tuple_struct map identifier
     }
 }
 

@@ -1,0 +1,155 @@
+//! `daemon/shutdown` and the drain: new events are refused, running ones get their answer within the budget.
+
+use std::time::{Duration, Instant};
+
+use hooksd_tests::harness::{
+    Agent, Setup, World, decision, deny, error_of, events, eventually, world, world_with,
+};
+use serde_json::json;
+
+use crate::refuses;
+
+/// An agent with a running event, its id, and another connection to stop the daemon by.
+async fn running(world: &World, command: &str) -> (Agent, u64) {
+    let command = format!("touch $W/runs; {command}");
+    let mut agent = world.agent_of(&events::shell("PreToolUse", &command)).await;
+    let id = agent.start(&events::pre()).await;
+    world.appears("runs").await;
+    (agent, id)
+}
+
+#[test]
+fn a_running_event_gets_its_answer_and_new_ones_are_refused() {
+    world(async |world| {
+        let wait = "until [ -e $W/go ]; do sleep 0.02; done; echo no >&2; exit 2";
+        let (mut agent, id) = running(world, wait).await;
+        let mut other = world.connect().await;
+        assert_eq!(other.call("daemon/shutdown", json!({})).await, Ok(json!({})));
+        // Told once more, it is stopping all the same.
+        assert_eq!(other.call("daemon/shutdown", json!({})).await, Ok(json!({})));
+        let params = agent.params(&events::pre());
+        assert_eq!(agent.line.refusal("hook/invoke", params).await.0, -32006);
+        assert_eq!(agent.line.refusal("session/open", world.open_params()).await.0, -32006);
+        // Questions are still answered.
+        assert_eq!(other.call("daemon/status", json!({})).await.unwrap()["running_handlers"], 1);
+        assert!(
+            tokio::net::UnixStream::connect(world.socket()).await.is_err(),
+            "new connections are not accepted"
+        );
+
+        world.write("go", "");
+        let denied = decision("PreToolUse", json!({ "permission": deny("no") }));
+        assert_eq!(agent.answer(id).await.decision(), denied);
+        assert_eq!(agent.line.next_line().await, None, "the connection ends");
+        world.ended().await;
+        assert!(!world.socket().exists());
+    });
+}
+
+#[test]
+fn an_event_longer_than_the_drain_is_cut_and_answered() {
+    world(async |world| {
+        let (mut agent, id) = running(world, "sleep 30").await;
+        let start = Instant::now();
+        assert_eq!(agent.line.call("daemon/shutdown", json!({ "drain_ms": 100 })).await, Ok(json!({})));
+        assert_eq!(error_of(agent.line.answer(id).await, "the cut event").0, -32006);
+        world.ended().await;
+        assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+        world.nothing_runs().await;
+    });
+}
+
+/// Without events to wait for, it ends at once, whatever the budget and whoever is connected.
+#[test]
+fn an_idle_daemon_ends_at_once() {
+    world(async |world| {
+        let mut idle = world.agent().await;
+        let start = Instant::now();
+        let mut line = world.connect().await;
+        assert_eq!(line.call("daemon/shutdown", json!({ "drain_ms": 600_000 })).await, Ok(json!({})));
+        world.ended().await;
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        assert_eq!(idle.line.next_line().await, None);
+        assert_eq!(line.next_line().await, None);
+    });
+}
+
+/// The budget is the daemon's own unless the request says otherwise.
+#[test]
+fn the_daemons_own_budget_is_the_default() {
+    let setup = Setup { drain: Duration::from_millis(100), ..Setup::default() };
+    world_with(setup, async |world| {
+        let (mut agent, id) = running(world, "sleep 30").await;
+        world.tell_to_stop();
+        assert_eq!(error_of(agent.line.answer(id).await, "the cut event").0, -32006);
+        world.ended().await;
+        world.nothing_runs().await;
+    });
+}
+
+/// Everybody who waits for the same execution is answered.
+#[test]
+fn repeated_deliveries_are_drained_too() {
+    world(async |world| {
+        let mut agent = world
+            .agent_of(&events::shell(
+                "PreToolUse",
+                "echo x >> $W/runs; until [ -e $W/go ]; do sleep 0.02; done; exit 2",
+            ))
+            .await;
+        let params = agent
+            .params_with(&events::pre(), json!({ "invocation_id": "0f8fad5b-d9cb-469f-a165-70867728950e" }));
+        let ids = [
+            agent.line.request("hook/invoke", &params).await,
+            agent.line.request("hook/invoke", &params).await,
+        ];
+        world.appears("runs").await;
+        // Both are in: the daemon reads one line after the other.
+        agent.line.call("daemon/status", json!({})).await.unwrap();
+        world.tell_to_stop();
+        world.write("go", "");
+        for id in ids {
+            assert_eq!(agent.answer(id).await.behavior(), "deny");
+        }
+        world.ended().await;
+        assert_eq!(world.read("runs").unwrap(), "x\n");
+    });
+}
+
+/// D11: SessionEnd of a client that has gone is drained as well.
+#[test]
+fn a_session_end_without_client_is_drained() {
+    world(async |world| {
+        let command = "touch $W/runs; until [ -e $W/go ]; do sleep 0.02; done; echo x >> $W/done";
+        let mut agent = world.agent_of(&events::shell("SessionEnd", command)).await;
+        agent.start(&events::session_end()).await;
+        world.appears("runs").await;
+        drop(agent);
+        let mut line = world.connect().await;
+        eventually("the client is gone", async || {
+            let status = line.call("daemon/status", json!({})).await.unwrap();
+            (status["connections"] == 1).then_some(())
+        })
+        .await;
+        line.call("daemon/shutdown", json!({})).await.unwrap();
+        world.write("go", "");
+        world.ended().await;
+        assert_eq!(world.read("done").unwrap(), "x\n");
+    });
+}
+
+#[test]
+fn refuses_params_that_do_not_fit_and_goes_on() {
+    world(async |world| {
+        let mut line = world.connect().await;
+        let cases = [
+            (json!([]), "params"),
+            (json!({ "drain_ms": -1 }), "drain_ms"),
+            (json!({ "drain_ms": 1.5 }), "drain_ms"),
+            (json!({ "drain_ms": "5" }), "drain_ms"),
+            (json!({ "zzz": 1 }), "zzz"),
+        ];
+        refuses(&mut line, "daemon/shutdown", &cases).await;
+        world.agent().await;
+    });
+}
