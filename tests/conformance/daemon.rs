@@ -11,7 +11,6 @@ use hooksd_client::asynchronous::Client;
 use serde_json::value::RawValue;
 use tokio::net::UnixListener;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
 /// No call of a vector takes nearly as long.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
@@ -20,7 +19,7 @@ const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 pub(crate) struct Daemon {
     folder: tempfile::TempDir,
     config_dir: PathBuf,
-    shutdown: CancellationToken,
+    shutdown: hooksd::Shutdown,
     server: JoinHandle<()>,
 }
 
@@ -35,7 +34,7 @@ impl Daemon {
         let listener =
             UnixListener::bind(&socket).map_err(|error| format!("{}: {error}", socket.display()))?;
         let settings = Settings { socket: Some(socket), environment, ..Settings::new(config_dir.clone()) };
-        let shutdown = CancellationToken::new();
+        let shutdown = hooksd::Shutdown::default();
         let server = tokio::spawn(hooksd::run(listener, settings, shutdown.clone()));
         Ok(Daemon { folder, config_dir, shutdown, server })
     }
@@ -53,7 +52,7 @@ impl Daemon {
 
     /// Stops it and waits until it has stopped.
     pub(crate) async fn stop(self) -> Result<(), String> {
-        self.shutdown.cancel();
+        self.shutdown.stop.cancel();
         self.server.await.map_err(|error| format!("the daemon was lost: {error}"))
     }
 }

@@ -78,8 +78,8 @@ async fn seen(world: &World, env: Env, plugin: Option<&Json<'_>>) -> Result<Stri
     let snapshot = load(&file, None, &|_| false, &plugins).snapshot;
     let invocation = with_target("SessionStart", &Json::parse("\"startup\"")?)?;
     let transcripts = Transcripts { session: "/t".to_owned(), agent: None };
-    let plan =
-        plan(&snapshot, &crate::invoke::input(invocation), &transcripts).ok_or("the event is not known")?;
+    let plan = plan(&snapshot, &crate::invoke::input(invocation), &transcripts, &|| false)
+        .ok_or("the event is not known")?;
     let env = env.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
     let surroundings = Surroundings::new(place.base().to_owned(), env);
     let outcomes = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), None).await;

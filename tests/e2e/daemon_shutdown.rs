@@ -59,6 +59,28 @@ fn an_event_longer_than_the_drain_is_cut_and_answered() {
     });
 }
 
+/// Whoever stops the daemon can change their mind about the wait.
+#[test]
+fn a_long_drain_can_be_cut_short() {
+    for again in [Some(json!({ "drain_ms": 0 })), None] {
+        world(async |world| {
+            let (mut agent, id) = running(world, "sleep 30").await;
+            let start = Instant::now();
+            world.tell_to_stop();
+            let longest = json!({ "drain_ms": u64::MAX });
+            assert_eq!(agent.line.call("daemon/shutdown", longest).await, Ok(json!({})));
+            match again {
+                Some(params) => assert_eq!(agent.line.call("daemon/shutdown", params).await, Ok(json!({}))),
+                None => world.tell_to_stop(),
+            }
+            assert_eq!(error_of(agent.line.answer(id).await, "the cut event").0, -32006);
+            world.ended().await;
+            assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+            world.nothing_runs().await;
+        });
+    }
+}
+
 /// Without events to wait for, it ends at once, whatever the budget and whoever is connected.
 #[test]
 fn an_idle_daemon_ends_at_once() {

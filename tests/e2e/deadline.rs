@@ -59,3 +59,27 @@ fn a_deadline_far_away_changes_nothing() {
         }
     });
 }
+
+/// Matching counts too: what was not tried in time counts as failed, and fails closed where it was asked to.
+#[test]
+fn a_deadline_bounds_matching() {
+    world(async |world| {
+        let group = |on_failure: &str| {
+            json!({ "matcher": "^(a+)+(b+)*N$", "hooks": [
+                { "type": "command", "command": "true", "onFailure": on_failure },
+            ] })
+        };
+        let groups: Vec<Value> = (0..200).map(|_| group("ignore")).chain([group("block")]).collect();
+        world.user(&json!({ "hooks": { "PreToolUse": groups } }));
+        let mut agent = world.agent().await;
+        let start = Instant::now();
+        let deadline = SystemTime::now() + Duration::from_millis(500);
+        let deadline = deadline.duration_since(UNIX_EPOCH).unwrap().as_secs_f64();
+        let event = events::pre_of(&format!("{}!", "a".repeat(3000)));
+        let answer = agent.invoke_with(&event, json!({ "deadline": deadline })).await.unwrap();
+        assert!(start.elapsed() < Duration::from_secs(4), "{:?}", start.elapsed());
+        assert_eq!(answer.behavior(), "deny");
+        let late = answer.diagnostics().iter().filter(|said| said.to_string().contains("was not tried"));
+        assert!(late.count() > 0);
+    });
+}

@@ -157,3 +157,23 @@ fn a_cancel_leaves_the_run_to_those_who_still_wait() {
         assert_eq!(runs(world), 1);
     });
 }
+
+/// A request that brings its session with it is repeated like any other.
+#[test]
+fn an_inline_session_repeats_too() {
+    world(async |world| {
+        world.user(&events::shell("PreToolUse", "echo x >> $W/runs; exit 2"));
+        let mut line = world.connect().await;
+        let params = |tool: &str| {
+            let payload = json!({ "hook_event_name": "PreToolUse", "tool_name": tool, "session_id": "t" });
+            json!({ "session": world.open_params(), "invocation_id": ID, "payload": payload })
+        };
+        for _ in 0..3 {
+            let answer = line.call("hook/invoke", params("Bash")).await.unwrap();
+            assert_eq!(answer["decision"]["permission"]["behavior"], "deny");
+        }
+        assert_eq!(runs(world), 1);
+        let conflict = (-32602, json!({ "field": "invocation_id" }));
+        assert_eq!(line.refusal("hook/invoke", params("Read")).await, conflict);
+    });
+}

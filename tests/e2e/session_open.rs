@@ -1,7 +1,7 @@
 //! `session/open`: pins a session to the documents that apply.
 
 use hooksd_tests::harness::{events, world};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::{INVALID_PARAMS, refuses, with, without};
 
@@ -183,5 +183,54 @@ fn a_cwd_that_is_not_there_opens_untrusted() {
         let mut line = world.connect().await;
         let refusal = line.refusal("session/open", with(&world.open_params(), "cwd", json!("a\u{0}b"))).await;
         assert_eq!(refusal, (INVALID_PARAMS, json!({ "field": "cwd" })));
+    });
+}
+
+/// However deep a value is nested, it costs its line and not the process.
+#[test]
+fn a_deeply_nested_grant_costs_its_line() {
+    world(async |world| {
+        let mut line = world.connect().await;
+        for (open, close) in [("[", "]"), ("{\"fingerprint\":", "}")] {
+            for depth in [1_500, 500_000] {
+                let trust = format!("{}0{}", open.repeat(depth), close.repeat(depth));
+                let session = format!(r#"{{"thread_id":"t","cwd":"/","mode":"headless","trust":{trust}}}"#);
+                for (id, method, params) in [
+                    (1, "session/open", session.clone()),
+                    (2, "session/reload", format!(r#"{{"session":"s","trust":{trust}}}"#)),
+                    (
+                        3,
+                        "hook/invoke",
+                        format!(r#"{{"session":{session},"payload":{{"hook_event_name":"Stop"}}}}"#),
+                    ),
+                ] {
+                    line.send_line(&format!(
+                        r#"{{"jsonrpc":"2.0","id":{id},"method":"{method}","params":{params}}}"#
+                    ))
+                    .await;
+                    let answer = line.message().await;
+                    assert_eq!(answer["id"], id);
+                    assert_eq!(answer["error"]["code"], -32602, "{method} {depth}");
+                }
+            }
+        }
+    });
+}
+
+/// What no process could be given is refused, with its name, before a guard fails by it.
+#[test]
+fn an_impossible_environment_is_refused() {
+    world(async |world| {
+        let mut line = world.connect().await;
+        let mut params = world.open_params();
+        params["env"] = json!({ "PATH": "/bin", "BIG": "x".repeat(200_000) });
+        assert_eq!(
+            line.refusal("session/open", params.clone()).await,
+            (-32602, json!({ "field": "env.BIG" }))
+        );
+        let many: serde_json::Map<String, Value> =
+            (0..20).map(|number| (format!("V{number}"), json!("x".repeat(100_000)))).collect();
+        params["env"] = json!(many);
+        assert_eq!(line.refusal("session/open", params).await, (-32602, json!({ "field": "env" })));
     });
 }

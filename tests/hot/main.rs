@@ -10,10 +10,13 @@
 
 mod broken;
 mod folders;
+mod inline;
+mod links;
 mod overlapping;
 mod polling;
 mod saving;
 mod sessions;
+mod shortage;
 
 use std::time::{Duration, Instant};
 

@@ -5,8 +5,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 
 use hooksd::listen::listen;
-use hooksd::{Settings, demo};
-use tokio_util::sync::CancellationToken;
+use hooksd::{Settings, Shutdown, demo};
 
 use crate::text;
 
@@ -87,7 +86,7 @@ async fn the_transcript_is_what_the_daemon_answers() {
     let listener = tokio::net::UnixListener::from_std(listener).unwrap();
     let environment = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
     let settings = Settings { environment, ..Settings::new(home.join(".deepagents")) };
-    let shutdown = CancellationToken::new();
+    let shutdown = Shutdown::default();
     let server = tokio::spawn(hooksd::run(listener, settings, shutdown.clone()));
 
     let transcript =
@@ -114,7 +113,7 @@ async fn the_transcript_is_what_the_daemon_answers() {
         }
     });
     played.await.unwrap();
-    shutdown.cancel();
+    shutdown.stop.cancel();
     server.await.unwrap();
     drop(held);
 }

@@ -24,7 +24,7 @@ pub fn file(path: &Path, scope: Scope) -> CheckResult {
     };
     match bounded(path, MAX_DOCUMENT) {
         Found::File(contents) => text(&contents.bytes, &contents.path.display().to_string(), scope),
-        Found::Unreadable { path, reason } => unusable(&path, &reason),
+        Found::Unreadable { path, reason, .. } => unusable(&path, &reason),
         Found::Absent => unusable(path, "is not there, or is not a regular file"),
     }
 }

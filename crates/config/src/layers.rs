@@ -74,7 +74,7 @@ pub fn compile(
     let mut user_is_project = false;
     match project {
         Found::Absent => {}
-        Found::Unreadable { path, reason } => {
+        Found::Unreadable { path, reason, .. } => {
             state.present = true;
             merge.unreadable(Source::Project(path.clone()), path, reason);
         }
@@ -105,7 +105,7 @@ pub fn compile(
         Found::File(contents) => {
             merge.file(Source::User(contents.path.clone()), contents);
         }
-        Found::Unreadable { path, reason } => merge.unreadable(Source::User(path.clone()), path, reason),
+        Found::Unreadable { path, reason, .. } => merge.unreadable(Source::User(path.clone()), path, reason),
     }
     for plugin in plugins {
         merge.plugin(plugin);

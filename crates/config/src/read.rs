@@ -22,6 +22,8 @@ pub enum Found {
         path: PathBuf,
         /// What is wrong and what to do.
         reason: String,
+        /// Whether the system was short of something: nothing is known of the file then, and another try may read it.
+        passing: bool,
     },
     /// A file.
     File(Contents),
@@ -34,6 +36,27 @@ pub struct Contents {
     pub path: PathBuf,
     /// All of its bytes.
     pub bytes: Vec<u8>,
+}
+
+impl Found {
+    /// The real path of what stands there.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Found::Absent => None,
+            Found::Unreadable { path, .. } => Some(path),
+            Found::File(contents) => Some(&contents.path),
+        }
+    }
+
+    /// Why nothing is known of the file, when the system was short of something.
+    #[must_use]
+    pub fn shortage(&self) -> Option<String> {
+        match self {
+            Found::Unreadable { path, reason, passing: true } => Some(format!("{} {reason}", path.display())),
+            _ => None,
+        }
+    }
 }
 
 impl Contents {
@@ -56,18 +79,23 @@ pub fn bounded(path: &Path, limit: u64) -> Found {
     let Ok(real) = fs::canonicalize(path) else {
         return unless_forbidden(path);
     };
-    let unreadable = |reason: String| Found::Unreadable { path: real.clone(), reason };
+    let unreadable = |reason: String| Found::Unreadable { path: real.clone(), reason, passing: false };
+    let failed = |what: &str, error: std::io::Error| Found::Unreadable {
+        path: real.clone(),
+        reason: format!("cannot be {what}: {error}"),
+        passing: is_passing(&error),
+    };
     // Opening a device can have effects, so the kind is looked at first; and again on what was opened.
     match fs::metadata(&real) {
         Ok(metadata) if metadata.is_file() => {}
         Ok(_) => return Found::Absent,
-        Err(error) => return unreadable(format!("cannot be read: {error}")),
+        Err(error) => return failed("read", error),
     }
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = match rustix::fs::open(&real, flags, Mode::empty()) {
         Ok(descriptor) => File::from(descriptor),
         Err(rustix::io::Errno::NOENT) => return Found::Absent,
-        Err(error) => return unreadable(format!("cannot be opened: {error}")),
+        Err(error) => return failed("opened", error.into()),
     };
     match file.metadata() {
         Ok(metadata) if !metadata.is_file() => return Found::Absent,
@@ -75,7 +103,7 @@ pub fn bounded(path: &Path, limit: u64) -> Found {
             return unreadable(format!("is {} bytes long; the limit is {limit} bytes", metadata.len()));
         }
         Ok(_) => {}
-        Err(error) => return unreadable(format!("cannot be read: {error}")),
+        Err(error) => return failed("read", error),
     }
     let mut bytes = Vec::new();
     // One byte more than allowed: the file may grow between the look and the read.
@@ -84,7 +112,7 @@ pub fn bounded(path: &Path, limit: u64) -> Found {
             unreadable(format!("is longer than the limit of {limit} bytes"))
         }
         Ok(_) => Found::File(Contents { path: real, bytes }),
-        Err(error) => unreadable(format!("cannot be read: {error}")),
+        Err(error) => failed("read", error),
     }
 }
 
@@ -92,10 +120,18 @@ pub fn bounded(path: &Path, limit: u64) -> Found {
 fn unless_forbidden(path: &Path) -> Found {
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            Found::Unreadable { path: path.to_owned(), reason: format!("cannot be read: {error}") }
+            let reason = format!("cannot be read: {error}");
+            Found::Unreadable { path: path.to_owned(), reason, passing: false }
         }
         _ => Found::Absent,
     }
+}
+
+/// Whether the system was short of descriptors or memory, or was interrupted (open(2), read(2)).
+fn is_passing(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    let Some(error) = Errno::from_io_error(error) else { return false };
+    [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO, Errno::INTR, Errno::AGAIN].contains(&error)
 }
 
 #[cfg(test)]

@@ -26,6 +26,8 @@ pub enum Store {
     Absent,
     /// It cannot be read or is not version 1: nothing is trusted, and it must not be overwritten.
     Unreadable(String),
+    /// The system was short of something: nothing is known of it, and another try may read it.
+    Unknown(String),
     /// Its valid entries: canonical root, and the document's SHA-256 if the grant was bound to it (D13).
     Entries(Vec<(String, Option<String>)>),
 }
@@ -40,7 +42,12 @@ impl Store {
                 Store::Unreadable(format!("{} is not a regular file", path.display()))
             }
             Found::Absent => Store::Absent,
-            Found::Unreadable { path, reason } => Store::Unreadable(format!("{} {reason}", path.display())),
+            Found::Unreadable { path, reason, passing: true } => {
+                Store::Unknown(format!("{} {reason}", path.display()))
+            }
+            Found::Unreadable { path, reason, .. } => {
+                Store::Unreadable(format!("{} {reason}", path.display()))
+            }
             Found::File(contents) => Store::parse(&contents.bytes)
                 .unwrap_or_else(|reason| Store::Unreadable(format!("{} {reason}", path.display()))),
         }

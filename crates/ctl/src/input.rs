@@ -28,7 +28,7 @@ pub(crate) fn read_text(file: Option<&Path>) -> Result<String, Failure> {
     let bytes = match file.filter(|file| *file != Path::new("-")) {
         Some(file) => match bounded(file, limit) {
             Found::File(contents) => contents.bytes,
-            Found::Unreadable { path, reason } => {
+            Found::Unreadable { path, reason, .. } => {
                 return Err(Failure::Input(format!("{} {reason}", path.display())));
             }
             Found::Absent => {

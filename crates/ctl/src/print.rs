@@ -28,7 +28,7 @@ impl Printer {
         let mut out = anstream::stdout();
         if self.json {
             let json = serde_json::to_string(result).map_err(|error| Failure::Output(error.into()))?;
-            writeln!(out, "{json}")?;
+            writeln!(out, "{}", escaped(&json))?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut lines = Vec::new();
@@ -60,11 +60,32 @@ pub(crate) fn safe(text: &str) -> String {
         match c {
             '\n' => out.push_str("\n    "),
             '\t' => out.push('\t'),
-            c if c.is_control() => out.extend(c.escape_default()),
+            c if steers(c) => out.extend(c.escape_default()),
             c => out.push(c),
         }
     }
     out
+}
+
+/// JSON with the characters that steer a terminal written as escapes. They can only stand inside its strings.
+fn escaped(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if steers(c) {
+            // All of them are in the first plane.
+            out.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
+/// Whether a terminal may act on a character instead of showing it: controls, and those that turn the direction of
+/// what follows (UAX 9).
+fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// One line for a diagnostic.
@@ -76,4 +97,17 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic) -> String {
     };
     let handler = diagnostic.handler_id.as_deref().map(|id| format!(" {}", safe(id))).unwrap_or_default();
     format!("{label}[{}]{handler}: {}", diagnostic.code, safe(&diagnostic.message))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn b82_nothing_that_steers_a_terminal_gets_out() {
+        assert_eq!(safe("a\u{1b}[2J\u{9b}\u{202e}b"), "a\\u{1b}[2J\\u{9b}\\u{202e}b");
+        let json = serde_json::to_string("\u{1b}\u{7f}\u{9b}\u{202e}é").unwrap();
+        assert_eq!(escaped(&json), r#""\u001b\u007f\u009b\u202eé""#);
+        assert_eq!(serde_json::from_str::<String>(&escaped(&json)).unwrap(), "\u{1b}\u{7f}\u{9b}\u{202e}é");
+    }
 }

@@ -30,7 +30,7 @@ const OUTBOX: usize = 256;
 /// The most requests of one connection that run at once. Requests. One more is refused with -32005.
 const MAX_IN_FLIGHT: usize = 1024;
 
-/// How long a client may leave an answer unread while nothing else can be written. Seconds. Then it is cut off: its
+/// How long a client may read nothing at all while answers wait for it. Seconds. Then it is cut off: its
 /// answers would otherwise be held for ever.
 const WRITE_STALL_SECONDS: u64 = 30;
 
@@ -126,18 +126,21 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
 
 async fn write(mut stream: OwnedWriteHalf, mut lines: mpsc::Receiver<String>, gone: CancellationToken) {
     while let Some(line) = lines.recv().await {
-        let stall = Duration::from_secs(WRITE_STALL_SECONDS);
-        match tokio::time::timeout(stall, stream.write_all(line.as_bytes())).await {
-            Ok(Ok(())) => {}
-            Ok(Err(error)) => {
-                tracing::debug!(%error, "the client has gone");
-                gone.cancel();
-                return;
-            }
-            Err(_) => {
-                tracing::warn!("cut off a client that read nothing for {WRITE_STALL_SECONDS} s");
-                gone.cancel();
-                return;
+        let mut rest = line.as_bytes();
+        while !rest.is_empty() {
+            let stall = Duration::from_secs(WRITE_STALL_SECONDS);
+            match tokio::time::timeout(stall, stream.write(rest)).await {
+                Ok(Ok(written)) if written > 0 => rest = rest.get(written..).unwrap_or_default(),
+                Ok(closed) => {
+                    tracing::debug!(?closed, "the client has gone");
+                    gone.cancel();
+                    return;
+                }
+                Err(_) => {
+                    tracing::warn!("cut off a client that read nothing for {WRITE_STALL_SECONDS} s");
+                    gone.cancel();
+                    return;
+                }
             }
         }
     }

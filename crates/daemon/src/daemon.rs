@@ -1,17 +1,19 @@
 //! The server: accepts connections until it is told to stop, then lets running events finish.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hooksd_runner::Runner;
 use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::connection;
 use crate::hot::Documents;
-use crate::hot::watch::{self, WatchMode};
+use crate::hot::watch::{WatchMode, run as watch_documents};
+use crate::once::Once;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 
@@ -32,6 +34,8 @@ pub(crate) struct Daemon {
     pub(crate) sessions: Sessions,
     pub(crate) documents: Arc<Documents>,
     pub(crate) watch_mode: WatchMode,
+    /// The answers of requests that bring their session with them.
+    pub(crate) once: Arc<Once>,
     /// Running events. They outlive the connection they came by, if they must (D11).
     pub(crate) events: TaskTracker,
     /// Told to stop: no new events, running ones may finish.
@@ -44,21 +48,22 @@ pub(crate) struct Daemon {
     pub(crate) connections: AtomicUsize,
     next_connection: AtomicU64,
     answered: AtomicU64,
-    drain: Mutex<Duration>,
+    drain: watch::Sender<Duration>,
 }
 
 impl Daemon {
-    fn new(settings: Settings, stopping: CancellationToken) -> Daemon {
-        let drain = Mutex::new(settings.drain);
+    fn new(settings: Settings, stopping: CancellationToken, killing: CancellationToken) -> Daemon {
+        let (drain, _) = watch::channel(settings.drain);
         Daemon {
             settings,
             runner: Runner::new(),
             sessions: Sessions::default(),
             documents: Arc::default(),
             watch_mode: WatchMode::default(),
+            once: Arc::default(),
             events: TaskTracker::new(),
             stopping,
-            killing: CancellationToken::new(),
+            killing,
             closing: CancellationToken::new(),
             started: Instant::now(),
             connections: AtomicUsize::new(0),
@@ -86,7 +91,7 @@ impl Daemon {
     /// Stops the daemon: running events may take this long.
     pub(crate) fn shutdown(&self, drain: Option<Duration>) {
         if let Some(drain) = drain {
-            *self.drain.lock().unwrap_or_else(PoisonError::into_inner) = drain;
+            self.drain.send_replace(drain);
         }
         self.stopping.cancel();
     }
@@ -105,15 +110,43 @@ impl Daemon {
         self.sessions.documents_changed(&self.settings, &self.documents);
     }
 
-    fn drain(&self) -> Duration {
-        *self.drain.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Waits for running events. False when the time for that is over, which may be made shorter or longer meanwhile.
+    async fn drained(&self) -> bool {
+        let begun = Instant::now();
+        let mut drain = self.drain.subscribe();
+        loop {
+            let until = begun + *drain.borrow_and_update();
+            tokio::select! {
+                () = self.events.wait() => return true,
+                () = tokio::time::sleep_until(until.into()) => return false,
+                () = self.killing.cancelled() => return false,
+                _ = drain.changed() => {}
+            }
+        }
     }
 }
 
-/// Serves `listener` until `shutdown` is cancelled or a client asks for it, then drains and returns. The caller owns
-/// the socket file.
-pub async fn run(listener: UnixListener, settings: Settings, shutdown: CancellationToken) {
-    let daemon = Arc::new(Daemon::new(settings, shutdown.child_token()));
+/// How a server is told to stop.
+#[derive(Debug, Clone, Default)]
+pub struct Shutdown {
+    /// Take nothing new, let running events finish for as long as the settings allow.
+    pub stop: CancellationToken,
+    /// Do not wait for them any longer.
+    pub cut: CancellationToken,
+}
+
+impl Shutdown {
+    /// Stops; told again, cuts.
+    pub fn once_more(&self) {
+        let told = if self.stop.is_cancelled() { &self.cut } else { &self.stop };
+        told.cancel();
+    }
+}
+
+/// Serves `listener` until it is told to stop, here or by a client, then drains and returns. The caller owns the
+/// socket file.
+pub async fn run(listener: UnixListener, settings: Settings, shutdown: Shutdown) {
+    let daemon = Arc::new(Daemon::new(settings, shutdown.stop.child_token(), shutdown.cut.child_token()));
     let connections = TaskTracker::new();
     let background = [tokio::spawn(keep_hot(daemon.clone())), tokio::spawn(reclaim(daemon.clone()))];
     loop {
@@ -142,7 +175,7 @@ async fn keep_hot(daemon: Arc<Daemon>) {
     let (documents, mode, stop) =
         (daemon.documents.clone(), daemon.watch_mode.clone(), daemon.stopping.clone());
     let poll = daemon.settings.poll;
-    watch::run(documents, mode, poll, stop, move || daemon.documents_changed()).await;
+    watch_documents(documents, mode, poll, stop, move || daemon.documents_changed()).await;
 }
 
 /// Closes sessions that nobody will miss.
@@ -176,10 +209,10 @@ fn accept(daemon: &Arc<Daemon>, connections: &TaskTracker, stream: UnixStream) {
 }
 
 async fn stop(daemon: &Arc<Daemon>, connections: &TaskTracker) {
-    let drain = daemon.drain();
+    let drain = *daemon.drain.borrow();
     tracing::info!(?drain, running = daemon.events.len(), "stopping");
     daemon.events.close();
-    if tokio::time::timeout(drain, daemon.events.wait()).await.is_err() {
+    if !daemon.drained().await {
         tracing::warn!(running = daemon.events.len(), "cutting events that did not end in time");
         daemon.killing.cancel();
         let _ = tokio::time::timeout(Duration::from_secs(CLOSE_SECONDS), daemon.events.wait()).await;

@@ -16,8 +16,8 @@ use hooksd_protocol::methods::{
     SessionReload,
 };
 use serde_json::json;
-use tokio_util::sync::CancellationToken;
 
+use crate::daemon::Shutdown;
 use crate::listen::listen;
 use crate::settings::Settings;
 
@@ -71,12 +71,12 @@ pub async fn play(out: &mut (dyn Write + Send)) -> Result<()> {
     let listener = tokio::net::UnixListener::from_std(listener).context("cannot use the socket")?;
     let environment = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
     let settings = Settings { socket: Some(socket.clone()), environment, ..Settings::new(config_dir) };
-    let shutdown = CancellationToken::new();
+    let shutdown = Shutdown::default();
     let server = tokio::spawn(crate::run(listener, settings, shutdown.clone()));
 
     let played = scenes(out, &socket, &root, &document).await;
 
-    shutdown.cancel();
+    shutdown.stop.cancel();
     server.await.context("the daemon was lost")?;
     drop(held);
     folder.close().context("cannot remove the temporary folder")?;

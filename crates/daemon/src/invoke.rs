@@ -73,11 +73,12 @@ pub(crate) async fn invoke(
             }
         },
     };
+    let inline = matches!(request.target, Target::Inline(_));
     let session = match request.target {
         Target::Open(session) => session,
         Target::Inline(open) => {
             let daemon = daemon.clone();
-            blocking(move || Ok(open_inline(&daemon.settings, &daemon.documents, *open, &daemon.killing)))
+            blocking(move || Ok(open_inline(&daemon.settings, &daemon.documents, *open, &daemon.killing)?))
                 .await?
         }
     };
@@ -88,7 +89,7 @@ pub(crate) async fn invoke(
         return Err(RpcError::new(error_code::SNAPSHOT_MISMATCH, message)
             .with(serde_json::json!({ "expected": expected, "got": got })));
     }
-    if !pinned.still_trusted(&daemon.settings) {
+    if !pinned.still_trusted(&daemon.settings)? {
         let root = pinned.root.display().to_string();
         let message = format!("{root} is no longer trusted but its hooks are loaded: use session/reload");
         return Err(
@@ -108,7 +109,9 @@ pub(crate) async fn invoke(
     let outlives_client = request.input.event().is_some_and(|event| event.outlives_client());
     // The agent is exiting by definition when the session ends: closing the session must not cut that (D11).
     let stop = if outlives_client { daemon.killing.child_token() } else { session.closed.child_token() };
-    let waiter = match session.once.deliver(&key, content, stop) {
+    // An inline session ends with its request, so its answers are remembered with those of all of them.
+    let once = if inline { daemon.once.clone() } else { session.once.clone() };
+    let waiter = match once.deliver(&key, content, stop) {
         Delivery::Repeated(waiter) => waiter,
         Delivery::Conflict => {
             let message = format!("invocation_id {} was used for another event of this snapshot", id.uuid);
@@ -119,7 +122,7 @@ pub(crate) async fn invoke(
             let progress = progress.map(|progress| progress(id.uuid));
             let run = Run {
                 daemon: daemon.clone(),
-                session: session.clone(),
+                session,
                 pinned,
                 input: request.input,
                 options: request.options,
@@ -129,12 +132,11 @@ pub(crate) async fn invoke(
                 received: request.received,
                 progress,
             };
-            let session = session.clone();
             daemon.events.spawn(async move {
                 let finisher = Finisher::new(execution.clone());
                 let (answer, keep) = run.execute(&execution).await;
                 if !keep || !repeatable {
-                    session.once.forget(&key, &execution);
+                    once.forget(&key, &execution);
                 }
                 finisher.finish(answer);
             });
@@ -189,7 +191,7 @@ impl Run {
                 format!("hooks that start agents that have hooks end at depth {MAX_DEPTH}; no handler ran");
             return self.without_handlers(Diagnostic::warning(code::RECURSION_LIMIT, message));
         }
-        let plan = match self.plan().await {
+        let plan = match self.plan(&execution.cancel).await {
             Ok(Some(plan)) => plan,
             Ok(None) => {
                 let name = self.input.event_name();
@@ -223,13 +225,16 @@ impl Run {
     }
 
     /// An expression may take a tenth of a second to reach its bound: not on an async thread (D7).
-    async fn plan(&self) -> Result<Option<Plan>, RpcError> {
+    async fn plan(&self, cancel: &CancellationToken) -> Result<Option<Plan>, RpcError> {
         let transcripts = self.transcripts();
         if !self.input.event().is_some_and(|event| self.pinned.snapshot().has_expressions(event)) {
-            return Ok(plan(self.pinned.snapshot(), &self.input, &transcripts));
+            return Ok(plan(self.pinned.snapshot(), &self.input, &transcripts, &|| false));
         }
         let (pinned, input) = (self.pinned.clone(), self.input.clone());
-        blocking(move || Ok(plan(pinned.snapshot(), &input, &transcripts))).await
+        let (cancel, deadline) = (cancel.clone(), self.deadline);
+        let late =
+            move || cancel.is_cancelled() || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        blocking(move || Ok(plan(pinned.snapshot(), &input, &transcripts, &late))).await
     }
 
     fn without_handlers(&self, diagnostic: Diagnostic) -> (Answer, bool) {

@@ -22,5 +22,5 @@ mod session;
 mod sessions;
 pub mod settings;
 
-pub use daemon::run;
+pub use daemon::{Shutdown, run};
 pub use settings::Settings;

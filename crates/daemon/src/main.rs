@@ -6,10 +6,9 @@ use std::process::ExitCode;
 use anyhow::{Context, Result, anyhow};
 use clap::{Parser, Subcommand};
 use hooksd::listen::{ListenError, listen};
-use hooksd::{Settings, demo};
+use hooksd::{Settings, Shutdown, demo};
 use hooksd_protocol::socket::socket_path;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio_util::sync::CancellationToken;
 use tracing_subscriber::EnvFilter;
 
 /// Runs hooks for coding agents: events in over a Unix socket, decisions out.
@@ -86,7 +85,7 @@ async fn serve(arguments: Arguments) -> Result<()> {
     // A daemon must not keep anybody's folder busy, nor notice when its own is removed (B48).
     std::env::set_current_dir("/").context("cannot change to /")?;
     let listener = tokio::net::UnixListener::from_std(listener).context("cannot use the socket")?;
-    let shutdown = CancellationToken::new();
+    let shutdown = Shutdown::default();
     let signals = tokio::spawn(watch_signals(shutdown.clone()));
     tracing::info!(socket = %socket.display(), config_dir = %settings.config_dir.display(), "listening");
     hooksd::run(listener, settings, shutdown).await;
@@ -95,8 +94,8 @@ async fn serve(arguments: Arguments) -> Result<()> {
     Ok(())
 }
 
-/// TERM and INT stop the daemon. HUP is heard and changes nothing: sessions reload when they ask to.
-async fn watch_signals(shutdown: CancellationToken) {
+/// TERM and INT stop the daemon, the second one without waiting for running events. HUP is heard and changes nothing: sessions reload when they ask to.
+async fn watch_signals(shutdown: Shutdown) {
     let (Ok(mut term), Ok(mut interrupt), Ok(mut hangup)) =
         (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()))
     else {
@@ -105,8 +104,8 @@ async fn watch_signals(shutdown: CancellationToken) {
     };
     loop {
         tokio::select! {
-            _ = term.recv() => shutdown.cancel(),
-            _ = interrupt.recv() => shutdown.cancel(),
+            _ = term.recv() => shutdown.once_more(),
+            _ = interrupt.recv() => shutdown.once_more(),
             _ = hangup.recv() => tracing::info!("HUP: each session reads its documents anew at session/reload"),
         }
     }

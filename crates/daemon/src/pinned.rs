@@ -13,7 +13,7 @@ use hooksd_engine::environment::is_secret;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::methods::{FingerprintTrust, Mode, ProjectInfo, SnapshotInfo, SourceInfo, Trust};
 
-use crate::hot::{Documents, FileStamp, Slot};
+use crate::hot::{Documents, FileStamp, Shortage, Slot};
 use crate::settings::Settings;
 
 /// Names how many hooks deep an agent runs (D12).
@@ -52,7 +52,10 @@ pub(crate) struct Pinned {
 }
 
 /// Finds out what applies to a session. Reads files: not for an async thread.
-pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Pinned {
+///
+/// # Errors
+/// [`Shortage`] when a file could not be read that may hold a guard, or the trust in one.
+pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Result<Pinned, Shortage> {
     let resolved = project::root(&view.cwd);
     let root = resolved.clone().unwrap_or_else(|| view.cwd.clone());
     // Stamped before it is read: a change in between is noticed at the next event.
@@ -62,15 +65,25 @@ pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Pin
         // Headless sessions ignore the persisted store (BEHAVIOUR section 10).
         Mode::Headless => Store::Absent,
     };
+    if let Store::Unknown(reason) = store {
+        return Err(Shortage(reason));
+    }
     let granted = |fingerprint: &str| match &view.trust {
         Some(Trust::Explicit(_)) => resolved.is_some(),
         Some(Trust::Fingerprint(grant)) => resolved.is_some() && grant.fingerprint == fingerprint,
         None => false,
     };
     let trusted = |fingerprint: &str| granted(fingerprint) || store.trusts(&root, fingerprint);
-    let user = documents.look(&settings.user_document());
+    let mut user = documents.look(&settings.user_document())?;
     let document = resolved.as_deref().map(project::document);
-    let project = document.as_deref().map(|path| documents.look(path));
+    let mut project = document.as_deref().map(|path| documents.look(path)).transpose()?;
+    if let Some(project) = project.as_mut().filter(|project| project.found.path() == user.found.path()) {
+        // One file by two names: a good version that is known by either serves for both (D2).
+        let (good, other) =
+            if project.problem.is_some() { (project, &mut user) } else { (&mut user, project) };
+        other.found = good.found.clone();
+        other.problem = good.problem.clone();
+    }
     let project_found = project.as_ref().map_or(&Found::Absent, |look| &look.found);
     let loaded = documents.compile(&user.found, project_found, &trusted, &[]);
 
@@ -97,7 +110,7 @@ pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Pin
         trust => trust,
     };
     let hot = [Some(user.slot), project.map(|look| look.slot)].into_iter().flatten().collect();
-    Pinned { view: View { trust, ..view }, root, loaded, remarks, _hot: hot, store_stamp }
+    Ok(Pinned { view: View { trust, ..view }, root, loaded, remarks, _hot: hot, store_stamp })
 }
 
 impl Pinned {
@@ -117,23 +130,30 @@ impl Pinned {
     }
 
     /// Whether the project's handlers may still run. Costs one stat unless the store has changed.
-    pub(crate) fn still_trusted(&self, settings: &Settings) -> bool {
-        let Some(known) = &self.store_stamp else { return true };
+    ///
+    /// # Errors
+    /// [`Shortage`] when the store has changed and cannot be read now.
+    pub(crate) fn still_trusted(&self, settings: &Settings) -> Result<bool, Shortage> {
+        let Some(known) = &self.store_stamp else { return Ok(true) };
         let stamp = FileStamp::of(&store_path(&settings.config_dir));
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         if stamp.is_some() && stamp == *known {
-            return true;
+            return Ok(true);
         }
         let fingerprint = self.project().fingerprint.as_deref().unwrap_or_default();
-        let trusted = Store::read(&settings.config_dir).trusts(&self.root, fingerprint);
+        let trusted = match Store::read(&settings.config_dir) {
+            Store::Unknown(reason) => return Err(Shortage(reason)),
+            store => store.trusts(&self.root, fingerprint),
+        };
         *known = stamp.filter(|stamp| trusted && stamp.has_settled());
-        trusted
+        Ok(trusted)
     }
 
     /// How many hooks deep the session runs.
     pub(crate) fn depth(&self, settings: &Settings) -> u32 {
         let depth = self.variables(settings).iter().find(|(name, _)| name == DEPTH_VARIABLE);
-        depth.and_then(|(_, depth)| depth.to_str()?.parse().ok()).unwrap_or(0)
+        // What is no number was not set by us: nobody gets round the limit that way.
+        depth.map_or(0, |(_, depth)| depth.to_str().and_then(|depth| depth.parse().ok()).unwrap_or(MAX_DEPTH))
     }
 
     fn variables<'a>(&'a self, settings: &'a Settings) -> &'a [(OsString, OsString)] {

@@ -1,5 +1,6 @@
 //! One conversation of one agent, pinned to the snapshot it was opened with (BEHAVIOUR section 10).
 
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use tokio::sync::mpsc::WeakSender;
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::Caller;
-use crate::hot::Documents;
+use crate::hot::{Documents, Shortage};
 use crate::once::Once;
 use crate::pinned::{Pinned, View, pin};
 use crate::settings::Settings;
@@ -43,7 +44,7 @@ pub(crate) struct Session {
     pub(crate) mode: Mode,
     pub(crate) accepts: Vec<Capability>,
     pub(crate) pinned: ArcSwap<Pinned>,
-    pub(crate) once: Once,
+    pub(crate) once: Arc<Once>,
     /// Cancelled when the session is closed: its events stop.
     pub(crate) closed: CancellationToken,
     /// Whether edits reach it by themselves.
@@ -67,7 +68,7 @@ impl Session {
             mode: open.mode,
             accepts: open.accepts,
             pinned: ArcSwap::from_pointee(pinned),
-            once: Once::default(),
+            once: Arc::default(),
             closed,
             follow: open.follow,
             moving: Mutex::new(None),
@@ -134,19 +135,27 @@ impl Session {
         settings: &Settings,
         documents: &Documents,
         change: impl FnOnce(View) -> View,
-    ) {
+    ) -> Result<(), Shortage> {
         let mut announced = lock(&self.moving);
         let view = change(self.pinned.load().view.clone());
-        self.pinned.store(Arc::new(pin(settings, documents, view)));
+        self.pinned.store(Arc::new(pin(settings, documents, view)?));
         *announced = None;
         self.touch();
+        Ok(())
     }
 
     /// Documents have changed: a session that follows moves, a pinned one is told once. Reads files.
     pub(crate) fn documents_changed(&self, settings: &Settings, documents: &Documents) {
         let mut announced = lock(&self.moving);
         let old = self.pinned.load_full();
-        let new = pin(settings, documents, old.view.clone());
+        let new = match pin(settings, documents, old.view.clone()) {
+            Ok(new) => new,
+            Err(Shortage(reason)) => {
+                tracing::warn!(session = %self.id, %reason, "the session stays as it is for now");
+                documents.tell_again();
+                return;
+            }
+        };
         let (id, diagnostics) = (new.snapshot().id.clone(), new.diagnostics());
         if (id.as_str(), &diagnostics) == (old.snapshot().id.as_str(), &old.diagnostics()) {
             *announced = None;
@@ -208,7 +217,36 @@ impl Drop for RunningEvent {
 /// Checks what a request says of a session, as far as types do not.
 pub(crate) fn check_open(open: &SessionOpen) -> Result<(), ReadError> {
     hooksd_protocol::invocation::check_cwd(&open.cwd)?;
+    check_env(open.env.as_ref())?;
     check_trust(open.trust.as_ref())
+}
+
+/// The longest variable of a session's environment, with name and `=`. Bytes. The kernel takes 128 KiB with the NUL
+/// that ends it (execve(2), MAX_ARG_STRLEN); one that is longer would keep every handler from starting.
+const MAX_VARIABLE: usize = 128 * 1024 - 1;
+
+/// The largest environment of a session. Bytes. The kernel's limit for it is a quarter of the stack's, 2 MiB as a
+/// rule, arguments included.
+const MAX_ENVIRONMENT: usize = 1024 * 1024;
+
+pub(crate) fn check_env(env: Option<&BTreeMap<String, String>>) -> Result<(), ReadError> {
+    let mut total = 0;
+    for (name, value) in env.into_iter().flatten() {
+        let length = name.len() + 1 + value.len();
+        if length > MAX_VARIABLE {
+            let message = format!(
+                "is {length} bytes long with its name; no process can have more than {MAX_VARIABLE}: leave it out"
+            );
+            return Err(field_error(&format!("env.{name}"), &message));
+        }
+        total += length + 1;
+    }
+    if total > MAX_ENVIRONMENT {
+        let message =
+            format!("is {total} bytes long; the limit is {MAX_ENVIRONMENT}: send what handlers need");
+        return Err(field_error("env", &message));
+    }
+    Ok(())
 }
 
 pub(crate) fn check_trust(trust: Option<&Trust>) -> Result<(), ReadError> {

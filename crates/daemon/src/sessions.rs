@@ -11,9 +11,9 @@ use hooksd_protocol::rpc::{RpcError, error_code};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::hot::Documents;
+use crate::hot::{Documents, Shortage};
 use crate::pinned::{View, pin};
-use crate::session::{Session, check_open, check_trust};
+use crate::session::{Session, check_env, check_open, check_trust};
 use crate::settings::Settings;
 
 /// The most open sessions. Sessions. One more closes the one that was idle longest; when all are busy it is refused.
@@ -34,16 +34,16 @@ pub(crate) fn open_inline(
     documents: &Documents,
     open: SessionOpen,
     stop: &CancellationToken,
-) -> Arc<Session> {
+) -> Result<Arc<Session>, Shortage> {
     let view = View {
         cwd: PathBuf::from(&open.cwd),
         mode: open.mode,
         trust: open.trust.clone(),
         env: open.env.as_ref().map(variables),
     };
-    let pinned = pin(settings, documents, view);
+    let pinned = pin(settings, documents, view)?;
     let id = Uuid::new_v4().simple().to_string();
-    Arc::new(Session::new(id, open, pinned, stop.child_token()))
+    Ok(Arc::new(Session::new(id, open, pinned, stop.child_token())))
 }
 
 fn variables(env: &BTreeMap<String, String>) -> Arc<Vec<(OsString, OsString)>> {
@@ -64,7 +64,7 @@ impl Sessions {
         stop: &CancellationToken,
     ) -> Result<Arc<Session>, RpcError> {
         check_open(&open).map_err(|error| RpcError::invalid_params(&error))?;
-        let session = open_inline(settings, documents, open, stop);
+        let session = open_inline(settings, documents, open, stop)?;
         let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
         if by_id.len() >= MAX_SESSIONS {
             let idle = by_id.values().filter(|session| session.running() == 0);
@@ -105,6 +105,7 @@ impl Sessions {
         if let Some(cwd) = &reload.cwd {
             check_cwd(cwd).map_err(|error| RpcError::invalid_params(&error))?;
         }
+        check_env(reload.env.as_ref()).map_err(|error| RpcError::invalid_params(&error))?;
         check_trust(reload.trust.as_ref()).map_err(|error| RpcError::invalid_params(&error))?;
         session.repin(settings, documents, |view| {
             let cwd = reload.cwd.map_or_else(|| view.cwd.clone(), PathBuf::from);
@@ -112,7 +113,7 @@ impl Sessions {
             let kept = view.trust.filter(|_| cwd == view.cwd);
             let env = reload.env.as_ref().map(variables).or(view.env);
             View { cwd, mode: view.mode, trust: reload.trust.or(kept), env }
-        });
+        })?;
         Ok(session)
     }
 

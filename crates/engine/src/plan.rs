@@ -129,8 +129,16 @@ pub struct Plan {
 }
 
 /// Plans an event. `None` when hooksd does not know it: then nothing can be configured for it.
+///
+/// `late` is asked before each matcher: once it says yes, no further one is tried, and a handler whose matcher was
+/// not tried counts as one whose matcher reached its bound (D7, D22).
 #[must_use]
-pub fn plan(snapshot: &Snapshot, input: &Input, transcripts: &Transcripts) -> Option<Plan> {
+pub fn plan(
+    snapshot: &Snapshot,
+    input: &Input,
+    transcripts: &Transcripts,
+    late: &dyn Fn() -> bool,
+) -> Option<Plan> {
     let facts = match input {
         Input::Invocation(invocation) => Facts::of(&invocation.event),
         // A payload only says whether it is the first time.
@@ -154,17 +162,23 @@ pub fn plan(snapshot: &Snapshot, input: &Input, transcripts: &Transcripts) -> Op
     };
     let mut chosen = Vec::new();
     for handler in snapshot.handlers_of(plan.facts.event) {
-        match handler.matcher.matches(subject.as_deref()) {
-            Matched::Yes => chosen.push((handler, true)),
-            Matched::No => {}
-            Matched::BoundReached => {
+        let matched = if late() { None } else { Some(handler.matcher.matches(subject.as_deref())) };
+        match matched {
+            Some(Matched::Yes) => chosen.push((handler, true)),
+            Some(Matched::No) => {}
+            None | Some(Matched::BoundReached) => {
+                let why = if matched.is_none() {
+                    "was not tried, the event's time was over"
+                } else {
+                    "took too many steps"
+                };
                 let consequence = if handler.on_failure == OnFailure::Block {
                     "it counts as failed"
                 } else {
                     "it does not run"
                 };
                 let message = format!(
-                    "matching {} of {} took too many steps: {consequence}; write a simpler expression",
+                    "matching {} of {} {why}: {consequence}; write a simpler expression",
                     handler.matcher_text.as_deref().unwrap_or_default(),
                     handler.id,
                 );

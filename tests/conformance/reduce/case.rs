@@ -119,8 +119,8 @@ impl Case {
         }
         let transcripts =
             Transcripts { session: TRANSCRIPT.to_owned(), agent: self.agent_transcript.clone() };
-        let plan =
-            plan(&snapshot, &invoke::input(invocation), &transcripts).ok_or("the event is not known")?;
+        let plan = plan(&snapshot, &invoke::input(invocation), &transcripts, &|| false)
+            .ok_or("the event is not known")?;
 
         let mut surroundings = Surroundings::new(cwd, self.mark.environment(self.cwd().to_str().unwrap()));
         surroundings.fallback_cwds = vec![self.place.base().join("fallback")];

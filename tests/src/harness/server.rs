@@ -5,12 +5,11 @@ use std::fs;
 use std::process::{Child, Stdio};
 use std::sync::PoisonError;
 
-use hooksd::Settings;
 use hooksd::listen::{Socket, listen};
+use hooksd::{Settings, Shutdown};
 use rustix::process::Signal;
 use serde_json::json;
 use tokio::task::JoinHandle;
-use tokio_util::sync::CancellationToken;
 
 use super::line::Line;
 use super::wait::{eventually, until};
@@ -19,7 +18,7 @@ use super::{processes, program};
 
 /// A server that runs.
 pub(super) enum Server {
-    Inside { shutdown: CancellationToken, task: JoinHandle<()>, held: Socket },
+    Inside { shutdown: Shutdown, task: JoinHandle<()>, held: Socket },
     Program { child: Child, descriptors: usize },
 }
 
@@ -47,7 +46,7 @@ impl World {
             poll: self.setup.poll,
             ..Settings::new(self.at(&self.setup.config_dir))
         };
-        let shutdown = CancellationToken::new();
+        let shutdown = Shutdown::default();
         let task = tokio::spawn(hooksd::run(listener, settings, shutdown.clone()));
         Server::Inside { shutdown, task, held }
     }
@@ -145,7 +144,7 @@ impl World {
     /// Tells the server to stop, by its token or by SIGTERM.
     pub fn tell_to_stop(&self) {
         match &*self.server() {
-            Some(Server::Inside { shutdown, .. }) => shutdown.cancel(),
+            Some(Server::Inside { shutdown, .. }) => shutdown.once_more(),
             Some(Server::Program { child, .. }) => processes::signal(child.id(), Signal::TERM),
             None => panic!("the server was stopped already"),
         }

@@ -37,9 +37,10 @@ impl HotDocument {
                     Some(reason) => self.broken(Found::File(contents), reason),
                 }
             }
-            Found::Unreadable { path, reason } => {
+            Found::Unreadable { ref reason, .. } => {
                 self.missing_since = None;
-                self.broken(Found::Unreadable { path, reason: reason.clone() }, reason)
+                let reason = reason.clone();
+                self.broken(found, reason)
             }
         }
     }
@@ -65,6 +66,11 @@ impl HotDocument {
     /// When to look again although nothing was heard: a deletion is settling.
     pub(crate) fn look_again(&self) -> Option<Instant> {
         self.missing_since.map(|since| since + Duration::from_millis(SETTLE_MS))
+    }
+
+    /// Whether a good version serves.
+    pub(crate) fn is_good(&self) -> bool {
+        self.good.is_some()
     }
 
     /// What is served.

@@ -9,17 +9,19 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hooksd_config::layers::{Loaded, PluginDocument, compile};
 use hooksd_config::read::{Found, MAX_DOCUMENT, bounded};
 use hooksd_protocol::diagnostic::Diagnostic;
+use hooksd_protocol::rpc::{RpcError, error_code};
 use tokio::sync::Notify;
 
 use self::document::HotDocument;
 use self::stamp::Stamp;
 
 pub(crate) use self::stamp::Stamp as FileStamp;
+use crate::sessions::RETRY_AFTER_MS;
 
 /// One document that somebody uses.
 #[derive(Debug)]
@@ -33,6 +35,22 @@ struct State {
     document: HotDocument,
     /// The file as it was read last; `None` reads again.
     stamp: Option<Stamp>,
+    /// When to try again because the system was short of something.
+    retry: Option<Instant>,
+    last_used: Option<Instant>,
+}
+
+/// The system is short of descriptors or memory: what applies to a session cannot be known. What was meant to be
+/// read, and why not.
+#[derive(Debug)]
+pub(crate) struct Shortage(pub(crate) String);
+
+impl From<Shortage> for RpcError {
+    fn from(Shortage(reason): Shortage) -> RpcError {
+        let message = format!("{reason}: nothing is done without it; try again");
+        RpcError::new(error_code::OVERLOADED, message)
+            .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS }))
+    }
 }
 
 /// What a look at a document gives.
@@ -57,11 +75,37 @@ impl Slot {
         if stamp.is_some() && stamp == state.stamp && state.document.look_again().is_none() {
             return false;
         }
+        let found = self.read(state.document.is_good());
+        let short = found.shortage().is_some();
+        state.retry = short.then(|| Instant::now() + Duration::from_millis(SHORTAGE_RETRY_MS));
         // Stamped before it is read, so that a change in between is noticed by the next look.
-        state.stamp = stamp.filter(Stamp::has_settled);
-        state.document.observe(bounded(&self.path, MAX_DOCUMENT), Instant::now())
+        state.stamp = stamp.filter(|stamp| !short && stamp.has_settled());
+        state.document.observe(found, Instant::now())
+    }
+
+    /// Reads the file. Something else in its place, where a good version was, is no deletion: somebody may hide a
+    /// guard there, or a mount may be late (D2).
+    fn read(&self, was_good: bool) -> Found {
+        match bounded(&self.path, MAX_DOCUMENT) {
+            Found::Absent if was_good && self.path.symlink_metadata().is_ok() => {
+                let reason = "is no regular file any more".to_owned();
+                Found::Unreadable { path: self.path.clone(), reason, passing: false }
+            }
+            found => found,
+        }
     }
 }
+
+/// How long to wait before a document is read again when the system was short of descriptors or memory. Milliseconds.
+const SHORTAGE_RETRY_MS: u64 = 50;
+
+/// How long a use of a document waits for such a shortage to end. Seconds. After that it is refused: going on
+/// without the document would lose its denies (D5).
+const SHORTAGE_SECONDS: u64 = 5;
+
+/// How many documents that no session holds are kept, with their last good version (D2). Documents. The ones used
+/// last stay.
+const MAX_UNUSED: usize = 1024;
 
 type Compiled = HashMap<String, Weak<Loaded>>;
 
@@ -76,22 +120,44 @@ pub(crate) struct Documents {
     found: Notify,
     /// Whether somebody has.
     news: AtomicBool,
+    /// When to tell the sessions again, because one could not move for a shortage.
+    again: Mutex<Option<Instant>>,
 }
 
 impl Documents {
     /// Looks at a document. Reads files: not for an async thread.
-    pub(crate) fn look(&self, path: &Path) -> Look {
+    ///
+    /// # Errors
+    /// [`Shortage`] when the system lacked what it takes to read the file for the whole of the time we wait for that,
+    /// and no good version of it is known.
+    pub(crate) fn look(&self, path: &Path) -> Result<Look, Shortage> {
         let (slot, known) = self.slot(path);
-        if slot.refresh() && known {
-            // The other sessions must hear of it too, although the watcher will find nothing new.
-            self.news.store(true, Ordering::Release);
-            self.found.notify_one();
+        let deadline = Instant::now() + Duration::from_secs(SHORTAGE_SECONDS);
+        loop {
+            if slot.refresh() && known {
+                // The other sessions must hear of it too, although the watcher will find nothing new.
+                self.news.store(true, Ordering::Release);
+                self.found.notify_one();
+            }
+            let (found, problem) = {
+                let mut state = slot.lock();
+                state.last_used = Some(Instant::now());
+                (state.document.serving(), state.document.problem())
+            };
+            match found.shortage() {
+                None => return Ok(Look { found, problem, slot }),
+                Some(reason) if Instant::now() >= deadline => return Err(Shortage(reason)),
+                Some(_) => std::thread::sleep(Duration::from_millis(SHORTAGE_RETRY_MS)),
+            }
         }
-        let (found, problem) = {
-            let state = slot.lock();
-            (state.document.serving(), state.document.problem())
-        };
-        Look { found, problem, slot }
+    }
+
+    /// Tells the sessions again in a while: one could not move.
+    pub(crate) fn tell_again(&self) {
+        *self.again.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some(Instant::now() + Duration::from_millis(SHORTAGE_RETRY_MS));
+        self.news.store(true, Ordering::Release);
+        self.added.notify_one();
     }
 
     /// The slot of a document, and whether it was there before.
@@ -138,15 +204,16 @@ impl Documents {
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Looks at all documents; forgets those that nobody uses. True when anything has changed. Reads files.
+    /// Looks at all documents; forgets those that nobody has used for long. True when anything has changed. Reads files.
     pub(crate) fn refresh(&self) -> bool {
         let slots: Vec<Arc<Slot>> = {
             let mut slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-            slots.retain(|_, slot| Arc::strong_count(slot) > 1);
+            forget_oldest(&mut slots);
             slots.values().cloned().collect()
         };
         // Every one is looked at, whatever the others say.
         let changed = slots.iter().map(|slot| slot.refresh()).fold(false, |any, changed| any | changed);
+        *self.again.lock().unwrap_or_else(PoisonError::into_inner) = None;
         changed | self.news.swap(false, Ordering::AcqRel)
     }
 
@@ -156,17 +223,34 @@ impl Documents {
         slots.keys().cloned().collect()
     }
 
-    /// When the next deletion settles.
+    /// When the next deletion settles, or a shortage may be over.
     fn look_again(&self) -> Option<Instant> {
         let slots = self.slots.lock().unwrap_or_else(PoisonError::into_inner);
-        slots.values().filter_map(|slot| slot.lock().document.look_again()).min()
+        let next = |slot: &Arc<Slot>| {
+            let state = slot.lock();
+            [state.document.look_again(), state.retry].into_iter().flatten().min()
+        };
+        let again = *self.again.lock().unwrap_or_else(PoisonError::into_inner);
+        slots.values().filter_map(next).chain(again).min()
+    }
+}
+
+/// Forgets unused documents, but for the ones used last.
+fn forget_oldest(slots: &mut HashMap<PathBuf, Arc<Slot>>) {
+    let unused = slots.iter().filter(|(_, slot)| Arc::strong_count(slot) == 1);
+    let mut unused: Vec<(Option<Instant>, PathBuf)> =
+        unused.map(|(path, slot)| (slot.lock().last_used, path.clone())).collect();
+    let Some(excess) = unused.len().checked_sub(MAX_UNUSED) else { return };
+    unused.sort();
+    for (_, path) in unused.into_iter().take(excess) {
+        slots.remove(&path);
     }
 }
 
 fn identity(found: &Found) -> String {
     match found {
         Found::Absent => "absent".to_owned(),
-        Found::Unreadable { path, reason } => format!("{} {reason}", path.display()),
+        Found::Unreadable { path, reason, .. } => format!("{} {reason}", path.display()),
         Found::File(contents) => format!("{} {}", contents.path.display(), contents.fingerprint()),
     }
 }

@@ -1,10 +1,11 @@
 //! Hears of changes. Folders are watched, never files: editors replace files, and a watch on a file dies with it.
 //! A change is only a reason to look; where watching is not possible, looking every second takes its place.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -67,13 +68,12 @@ pub(crate) async fn run(
     changed: impl Fn() + Send + Sync + Clone + 'static,
 ) {
     let heard = Arc::new(Notify::new());
-    let interest = Interest::default();
-    let mut folders = Folders::new(heard.clone(), interest);
+    let mut folders = Folders::new(heard.clone());
     loop {
         mode.set(if poll {
             Some("as asked for".to_owned())
         } else {
-            folders.watch(&wanted_folders(&documents.paths()))
+            folders.watch(wanted(&documents.paths()))
         });
         let polling = (poll || folders.trouble()).then(|| Instant::now() + Duration::from_millis(POLL_MS));
         let next = [documents.look_again(), polling, folders.retry()].into_iter().flatten().min();
@@ -106,20 +106,66 @@ pub(crate) async fn run(
     }
 }
 
-/// For each document: its folder, as named and as it really is, and the folder that holds that one, where it would
-/// be made anew. Where they do not exist, the nearest that does.
-fn wanted_folders(paths: &[PathBuf]) -> HashSet<PathBuf> {
-    let mut wanted = HashSet::new();
+/// What to watch and what to hear of.
+#[derive(Debug, Default)]
+struct Wanted {
+    /// The folders, and whether a document stands in it: such a one must be watched.
+    folders: HashMap<PathBuf, bool>,
+    /// The names in them that lead to a document.
+    names: HashSet<PathBuf>,
+}
+
+/// The most links that lead from a name to a file. Links (path_resolution(7)).
+const MAX_LINKS: usize = 40;
+
+/// Whatever the way to a document leads over: each folder and each link, as one of them may be replaced.
+fn wanted(paths: &[PathBuf]) -> Wanted {
+    let mut wanted = Wanted::default();
     for path in paths {
-        let real = fs::canonicalize(path).ok();
-        for path in [Some(path.as_path()), real.as_deref()].into_iter().flatten() {
-            let mut ancestors = path.ancestors().skip(1);
-            let Some(folder) = ancestors.find(|folder| folder.is_dir()) else { continue };
-            wanted.insert(folder.to_owned());
-            wanted.extend(folder.parent().map(Path::to_owned));
+        let names = way(path);
+        for name in &names {
+            if let Some(folder) = name.parent() {
+                wanted.folders.entry(folder.to_owned()).or_default();
+            }
         }
+        let ends = [Some(path.as_path()), names.last().map(PathBuf::as_path)].into_iter().flatten();
+        for folder in ends.filter_map(Path::parent) {
+            wanted.folders.insert(folder.to_owned(), true);
+        }
+        wanted.names.extend(names);
     }
     wanted
+}
+
+/// Every name that the system looks up on the way to `path`, links followed, as far as it gets.
+fn way(path: &Path) -> Vec<PathBuf> {
+    let mut names = Vec::new();
+    let mut at = PathBuf::from("/");
+    let mut left: VecDeque<OsString> = path.components().map(|part| part.as_os_str().to_owned()).collect();
+    let mut links = 0;
+    while let Some(part) = left.pop_front() {
+        match Path::new(&part).components().next() {
+            Some(Component::RootDir) => at = PathBuf::from("/"),
+            Some(Component::ParentDir) => {
+                at.pop();
+            }
+            Some(Component::Normal(_)) => {
+                let name = at.join(&part);
+                names.push(name.clone());
+                match fs::read_link(&name) {
+                    Ok(target) if links < MAX_LINKS => {
+                        links += 1;
+                        for part in target.components().rev() {
+                            left.push_front(part.as_os_str().to_owned());
+                        }
+                    }
+                    _ => at = name,
+                }
+            }
+            _ => {}
+        }
+    }
+    names
 }
 
 /// The watched folders. A folder that was replaced by another of the same name is watched anew.
@@ -132,8 +178,14 @@ struct Folders {
 }
 
 impl Folders {
-    fn new(heard: Arc<Notify>, interest: Interest) -> Folders {
-        Folders { heard, interest, watcher: None, watched: HashMap::new(), trouble: None }
+    fn new(heard: Arc<Notify>) -> Folders {
+        Folders {
+            heard,
+            interest: Interest::default(),
+            watcher: None,
+            watched: HashMap::new(),
+            trouble: None,
+        }
     }
 
     fn trouble(&self) -> bool {
@@ -145,14 +197,14 @@ impl Folders {
     }
 
     /// Watches exactly these folders. Says why if that is not possible.
-    fn watch(&mut self, wanted: &HashSet<PathBuf>) -> Option<String> {
+    fn watch(&mut self, wanted: Wanted) -> Option<String> {
         if let Some((cause, since)) = &self.trouble
             && since.elapsed() < Duration::from_secs(RETRY_SECONDS)
         {
             return Some(cause.clone());
         }
-        *self.interest.write().unwrap_or_else(PoisonError::into_inner) = wanted.clone();
-        self.trouble = self.try_watch(wanted).err().map(|error| (explain(&error), Instant::now()));
+        *self.interest.write().unwrap_or_else(PoisonError::into_inner) = wanted.names;
+        self.trouble = self.try_watch(&wanted.folders).err().map(|error| (explain(&error), Instant::now()));
         if self.trouble.is_some() {
             self.watcher = None;
             self.watched.clear();
@@ -160,7 +212,7 @@ impl Folders {
         self.trouble.as_ref().map(|(cause, _)| cause.clone())
     }
 
-    fn try_watch(&mut self, wanted: &HashSet<PathBuf>) -> notify::Result<()> {
+    fn try_watch(&mut self, wanted: &HashMap<PathBuf, bool>) -> notify::Result<()> {
         let watcher = match &mut self.watcher {
             Some(watcher) => watcher,
             none => none.insert(new_watcher(self.heard.clone(), self.interest.clone())?),
@@ -168,7 +220,9 @@ impl Folders {
         let gone: Vec<PathBuf> = self
             .watched
             .iter()
-            .filter(|(folder, identity)| !wanted.contains(*folder) || identity_of(folder) != Some(**identity))
+            .filter(|(folder, identity)| {
+                !wanted.contains_key(*folder) || identity_of(folder) != Some(**identity)
+            })
             .map(|(folder, _)| folder.clone())
             .collect();
         for folder in gone {
@@ -176,7 +230,7 @@ impl Folders {
             // Fails when the folder is gone already, which is as good.
             let _ = watcher.unwatch(&folder);
         }
-        for folder in wanted {
+        for (folder, needed) in wanted {
             if self.watched.contains_key(folder) {
                 continue;
             }
@@ -189,6 +243,8 @@ impl Folders {
                 }
                 // Gone between the look and the watch: the folder above will tell.
                 Err(error) if matches!(error.kind, notify::ErrorKind::PathNotFound) => {}
+                // A folder further up that may be passed through but not read, as /home often is.
+                Err(error) if !needed && is_forbidden(&error) => {}
                 Err(error) => return Err(error),
             }
         }
@@ -210,11 +266,7 @@ fn new_watcher(heard: Arc<Notify>, interest: Interest) -> notify::Result<Recomme
             Ok(event) if matches!(event.kind, EventKind::Access(_)) => false,
             Ok(event) => {
                 let interest = interest.read().unwrap_or_else(PoisonError::into_inner);
-                event.paths.is_empty()
-                    || event.paths.iter().any(|path| {
-                        interest.contains(path)
-                            || path.parent().is_some_and(|folder| interest.contains(folder))
-                    })
+                event.paths.is_empty() || event.paths.iter().any(|path| interest.contains(path))
             }
             // Events were lost: look.
             Err(_) => true,
@@ -223,6 +275,10 @@ fn new_watcher(heard: Arc<Notify>, interest: Interest) -> notify::Result<Recomme
             heard.notify_one();
         }
     })
+}
+
+fn is_forbidden(error: &notify::Error) -> bool {
+    matches!(&error.kind, notify::ErrorKind::Io(io) if io.kind() == std::io::ErrorKind::PermissionDenied)
 }
 
 /// The real cause, not "no space left on device" (B63).

@@ -9,6 +9,7 @@ use hooksd_protocol::rpc::{Frame, RpcError};
 
 use super::{Work, later, params};
 use crate::daemon::Daemon;
+use crate::hot::Shortage;
 use crate::invoke::blocking;
 use crate::pinned::{View, pin};
 
@@ -16,12 +17,12 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
     let wanted: ConfigShow = params(frame)?;
     check_cwd(&wanted.cwd).map_err(|error| RpcError::invalid_params(&error))?;
     let daemon = daemon.clone();
-    later(move |_| blocking(move || Ok(show(&daemon, wanted.cwd))))
+    later(move |_| blocking(move || Ok(show(&daemon, wanted.cwd)?)))
 }
 
-fn show(daemon: &Daemon, cwd: String) -> ConfigShown {
+fn show(daemon: &Daemon, cwd: String) -> Result<ConfigShown, Shortage> {
     let view = View { cwd: PathBuf::from(cwd), mode: Mode::Interactive, trust: None, env: None };
-    let pinned = pin(&daemon.settings, &daemon.documents, view);
+    let pinned = pin(&daemon.settings, &daemon.documents, view)?;
     let handlers = pinned
         .snapshot()
         .handlers()
@@ -38,5 +39,5 @@ fn show(daemon: &Daemon, cwd: String) -> ConfigShown {
             source: handler.source.label(),
         })
         .collect();
-    ConfigShown { snapshot: pinned.snapshot_info(), project: pinned.project_info(), handlers }
+    Ok(ConfigShown { snapshot: pinned.snapshot_info(), project: pinned.project_info(), handlers })
 }

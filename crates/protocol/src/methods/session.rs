@@ -1,9 +1,11 @@
 //! Sessions: open, reload, close, list.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::{self, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::diagnostic::Diagnostic;
 use crate::event::EventName;
@@ -20,13 +22,40 @@ pub enum Mode {
 }
 
 /// A session's grant of trust in the project's document.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected \"explicit\" or {\"fingerprint\": \"<sha256>\"}")]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
 pub enum Trust {
     /// Whatever the document holds when it is loaded.
     Explicit(ExplicitTrust),
     /// Only these bytes.
     Fingerprint(FingerprintTrust),
+}
+
+/// Read by hand: serde's own way reads a value of unknown depth by recursion, and one line could end the process.
+impl<'de> Deserialize<'de> for Trust {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Trust, D::Error> {
+        struct Visit;
+        impl<'de> Visitor<'de> for Visit {
+            type Value = Trust;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("\"explicit\" or {\"fingerprint\": \"<sha256>\"}")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Trust, E> {
+                match word {
+                    "explicit" => Ok(Trust::Explicit(ExplicitTrust::Explicit)),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(word), &self)),
+                }
+            }
+
+            fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<Trust, A::Error> {
+                let grant = FingerprintTrust::deserialize(de::value::MapAccessDeserializer::new(map))?;
+                Ok(Trust::Fingerprint(grant))
+            }
+        }
+        deserializer.deserialize_any(Visit)
+    }
 }
 
 /// `"explicit"`
