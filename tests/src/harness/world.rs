@@ -374,7 +374,7 @@ impl World {
             }
             drop(open);
             let status = self.stop().await;
-            assert!(program.flatten().is_none() || status == Some(0), "the daemon ended with {status:?}");
+            assert!(program.is_none() || status == Some(0), "the daemon ended with {status:?}");
             assert!(!self.socket().exists(), "the socket file is left");
         }
         self.nothing_runs().await;
