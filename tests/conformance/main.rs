@@ -33,6 +33,7 @@ mod socket;
 mod summary;
 mod terminal;
 mod transport;
+mod trust;
 mod vector;
 mod world;
 
@@ -52,7 +53,7 @@ const AT_ONCE: usize = 8;
 const STACK: usize = 16 * 1024 * 1024;
 
 /// Areas that use the processor and start no process. They go first: the others measure time.
-const COMPUTED: [&str; 5] = ["config", "matcher", "charclass", "projection", "terminal"];
+const COMPUTED: [&str; 6] = ["config", "matcher", "charclass", "projection", "terminal", "trust"];
 
 fn main() -> ExitCode {
     let arguments = Arguments::read(std::env::args().skip(1));
@@ -152,6 +153,7 @@ pub(crate) async fn check(world: &World, vector: &Vector) -> Checked {
         "reduce" => reduce::check(world, vector).await,
         "terminal" => terminal::check(vector),
         "env" => env::check(world, vector).await,
+        "trust" => trust::check(vector),
         "transport" => transport::check(world, vector).await,
         area => Err(format!("unknown area {area:?}")),
     }

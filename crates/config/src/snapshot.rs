@@ -94,6 +94,16 @@ pub struct Group {
     pub env: Arc<Vec<(String, String)>>,
 }
 
+/// A document's declarations as groups of their own, without a plugin overlay.
+pub(crate) fn groups(
+    declarations: Vec<(EventName, Vec<GroupDeclaration>)>,
+    source: Source,
+) -> Vec<(EventName, Vec<Group>)> {
+    let source = Arc::new(source);
+    let group = |declaration| Group { declaration, source: source.clone(), env: Arc::default() };
+    declarations.into_iter().map(|(event, groups)| (event, groups.into_iter().map(group).collect())).collect()
+}
+
 /// One handler, ready to run.
 #[derive(Debug, Clone)]
 pub struct Handler {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity};
+use hooksd_protocol::methods::HandlerInfo;
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -65,6 +66,22 @@ pub(crate) fn safe(text: &str) -> String {
         }
     }
     out
+}
+
+/// Lines for a handler: its id and matcher, what it runs, and how.
+pub(crate) fn handler_lines(handler: &HandlerInfo) -> [String; 3] {
+    let matcher =
+        handler.matcher.as_deref().map(|text| format!(" matcher {}", safe(text))).unwrap_or_default();
+    let command = match &handler.argv {
+        Some(argv) => argv.join(" "),
+        None => handler.command.clone(),
+    };
+    let timeout = handler.timeout.map(|seconds| format!("{seconds} s, ")).unwrap_or_default();
+    [
+        format!("{}{matcher}", handler.id),
+        format!("    {}", safe(&command)),
+        format!("    {timeout}on failure {}, from {}", handler.on_failure, safe(&handler.source)),
+    ]
 }
 
 /// One line for a diagnostic.

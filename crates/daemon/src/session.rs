@@ -11,7 +11,7 @@ use std::time::Instant;
 use arc_swap::ArcSwap;
 use hooksd_config::layers::{ProjectDocument, load};
 use hooksd_config::snapshot::Source;
-use hooksd_config::trust::{Store, store_path};
+use hooksd_config::trust::{Policy, Store, store_path};
 use hooksd_config::{Snapshot, project};
 use hooksd_engine::environment::is_secret;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
@@ -176,20 +176,20 @@ pub(crate) fn pin(
     let root = resolved.clone().unwrap_or_else(|| cwd.clone());
     // Stamped before it is read: a change in between is noticed at the next event.
     let stamp = Stamp::of(&store_path(&settings.config_dir));
-    let store = match mode {
-        Mode::Interactive => Store::read(&settings.config_dir),
+    let mut policy = match mode {
+        Mode::Interactive => Policy::with_store(Store::read(&settings.config_dir)),
         // Headless sessions ignore the persisted store (BEHAVIOUR section 10).
-        Mode::Headless => Store::Absent,
+        Mode::Headless => Policy::explicit_only(),
     };
-    let granted = |fingerprint: &str| match &trust {
-        Some(Trust::Explicit(_)) => resolved.is_some(),
-        Some(Trust::Fingerprint(grant)) => resolved.is_some() && grant.fingerprint == fingerprint,
-        None => false,
-    };
-    let trusted = |fingerprint: &str| granted(fingerprint) || store.trusts(&root, fingerprint);
+    if let Some(Trust::Fingerprint(grant)) = &trust {
+        policy.grant_bytes(&root, &grant.fingerprint);
+    }
+    let explicit = matches!(trust, Some(Trust::Explicit(_)));
+    let granted = |fingerprint: &str| explicit || policy.granted(&root, fingerprint);
+    let trusted = |fingerprint: &str| explicit || policy.trusts(&root, fingerprint);
     let document = resolved.as_deref().map(project::document);
     let mut loaded = load(&settings.user_document(), document.as_deref(), &trusted, &[]);
-    if let Store::Unreadable(reason) = &store {
+    if let Store::Unreadable(reason) = policy.store() {
         let message = format!("the trust store {reason}; no project is trusted");
         loaded.snapshot.diagnostics.push(Diagnostic::warning(code::TRUST_STORE_UNREADABLE, message));
     }

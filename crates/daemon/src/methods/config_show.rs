@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use hooksd_protocol::methods::{ConfigShow, ConfigShown, HandlerInfo, Mode};
+use hooksd_config::trust::consent::handler_info;
+use hooksd_protocol::methods::{ConfigShow, ConfigShown, Mode};
 use hooksd_protocol::rpc::{Frame, RpcError};
 
 use super::{Work, later, params};
@@ -20,21 +21,6 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
 
 fn show(daemon: &Daemon, cwd: String) -> ConfigShown {
     let pinned = pin(&daemon.settings, PathBuf::from(cwd), Mode::Interactive, None, None);
-    let handlers = pinned
-        .snapshot
-        .handlers()
-        .iter()
-        .map(|handler| HandlerInfo {
-            id: handler.id.clone(),
-            event: handler.event,
-            matcher: handler.matcher_text.clone(),
-            command: handler.command.clone(),
-            argv: handler.argv.clone(),
-            timeout: handler.timeout,
-            status_message: handler.status_message.clone(),
-            on_failure: handler.on_failure.as_str().to_owned(),
-            source: handler.source.label(),
-        })
-        .collect();
+    let handlers = pinned.snapshot.handlers().iter().map(handler_info).collect();
     ConfigShown { snapshot: pinned.snapshot_info(), project: pinned.project_info(), handlers }
 }

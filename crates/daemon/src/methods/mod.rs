@@ -11,6 +11,10 @@ mod session_close;
 mod session_list;
 mod session_open;
 mod session_reload;
+mod trust_grant;
+mod trust_list;
+mod trust_revoke;
+mod trust_status;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -55,6 +59,10 @@ pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, outbox: &Outbox)
         "hook/invoke" => hook_invoke::work(daemon, frame, outbox),
         "config/check" => config_check::work(daemon, frame),
         "config/show" => config_show::work(daemon, frame),
+        "trust/list" => trust_list::work(daemon, frame),
+        "trust/status" => trust_status::work(daemon, frame),
+        "trust/grant" => trust_grant::work(daemon, frame),
+        "trust/revoke" => trust_revoke::work(daemon, frame),
         "daemon/status" => daemon_status::work(daemon, frame),
         "daemon/shutdown" => daemon_shutdown::work(daemon, frame),
         other => {

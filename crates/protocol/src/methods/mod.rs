@@ -3,10 +3,12 @@
 mod config;
 mod hook;
 mod session;
+mod trust;
 
 pub use config::*;
 pub use hook::*;
 pub use session::*;
+pub use trust::*;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
