@@ -24,6 +24,7 @@ mod daemon;
 mod env;
 mod invoke;
 mod json;
+mod legacy;
 mod matcher;
 mod place;
 mod projection;
@@ -153,6 +154,7 @@ pub(crate) async fn check(world: &World, vector: &Vector) -> Checked {
         "reduce" => reduce::check(world, vector).await,
         "terminal" => terminal::check(vector),
         "env" => env::check(world, vector).await,
+        "legacy" => legacy::check(world, vector).await,
         "trust" => trust::check(vector),
         "transport" => transport::check(world, vector).await,
         area => Err(format!("unknown area {area:?}")),
