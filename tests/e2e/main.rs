@@ -8,5 +8,6 @@
     reason = "a test: what goes wrong here is a failed test"
 )]
 
+mod legacy_emit;
 mod trust;
 mod trust_store;

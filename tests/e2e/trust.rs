@@ -89,7 +89,7 @@ fn trust_is_for_the_bytes_that_were_shown() {
             status,
             json!({
                 "root": cwd, "document": document, "hooks_present": true, "fingerprint": seen, "trusted": false,
-                "entry": null, "problem": null, "handlers": shown, "diagnostics": [],
+                "entry": null, "problem": null, "handlers": shown, "legacy": [], "diagnostics": [],
             })
         );
         let wrong = json!({ "cwd": cwd, "fingerprint": "0".repeat(64) });

@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity};
-use hooksd_protocol::methods::HandlerInfo;
+use hooksd_protocol::methods::{HandlerInfo, LegacyCommand};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -81,6 +81,20 @@ pub(crate) fn handler_lines(handler: &HandlerInfo) -> [String; 3] {
         format!("{}{matcher}", handler.id),
         format!("    {}", safe(&command)),
         format!("    {timeout}on failure {}, from {}", handler.on_failure, safe(&handler.source)),
+    ]
+}
+
+/// Lines for a command of the older form, with a blank one before.
+pub(crate) fn legacy_lines(command: &LegacyCommand) -> [String; 4] {
+    let events = match &command.events {
+        Some(events) => events.join(", "),
+        None => "all".to_owned(),
+    };
+    [
+        String::new(),
+        format!("older form, on {}", safe(&events)),
+        format!("    {}", safe(&command.argv.join(" "))),
+        format!("    5 s, from {}", safe(&command.source)),
     ]
 }
 

@@ -20,6 +20,7 @@ use uuid::Uuid;
 
 use crate::daemon::Daemon;
 use crate::fanout::{Progress, Surroundings, fan_out};
+use crate::legacy;
 use crate::once::{Answer, Delivery, Execution, Finisher};
 use crate::session::{MAX_DEPTH, Pinned, Session, check_cwd};
 use crate::sessions::open_inline;
@@ -86,13 +87,7 @@ pub(crate) async fn invoke(
         return Err(RpcError::new(error_code::SNAPSHOT_MISMATCH, message)
             .with(serde_json::json!({ "expected": expected, "got": got })));
     }
-    if !pinned.still_trusted(&daemon.settings) {
-        let root = pinned.root.display().to_string();
-        let message = format!("{root} is no longer trusted but its hooks are loaded: use session/reload");
-        return Err(
-            RpcError::new(error_code::UNTRUSTED_WORKSPACE, message).with(serde_json::json!({ "root": root }))
-        );
-    }
+    check_trusted(&daemon, &pinned)?;
     let cwd = match request.input.cwd() {
         Some(cwd) => {
             check_cwd(cwd)?;
@@ -155,6 +150,16 @@ pub(crate) async fn invoke(
     }
 }
 
+/// Refuses to go on when the project's handlers are loaded but the store trusts them no longer.
+pub(crate) fn check_trusted(daemon: &Daemon, pinned: &Pinned) -> Result<(), RpcError> {
+    if pinned.still_trusted(&daemon.settings) {
+        return Ok(());
+    }
+    let root = pinned.root.display().to_string();
+    let message = format!("{root} is no longer trusted but its hooks are loaded: use session/reload");
+    Err(RpcError::new(error_code::UNTRUSTED_WORKSPACE, message).with(serde_json::json!({ "root": root })))
+}
+
 /// Runs something that reads files away from the async threads.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
@@ -187,7 +192,7 @@ impl Run {
             return self.without_handlers(Diagnostic::warning(code::RECURSION_LIMIT, message));
         }
         let plan = match self.plan().await {
-            Ok(Some(plan)) => plan,
+            Ok(Some(plan)) => legacy::without_derived(plan, &self.session),
             Ok(None) => {
                 let name = self.input.event_name();
                 let message = format!("{name} is no event of hooksd; nothing can be configured for it");

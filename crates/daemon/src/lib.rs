@@ -12,6 +12,7 @@ pub mod daemon;
 pub mod demo;
 pub mod fanout;
 mod invoke;
+mod legacy;
 mod lines;
 pub mod listen;
 mod methods;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -69,6 +69,8 @@ pub(crate) struct Session {
     pub(crate) accepts: Vec<Capability>,
     pub(crate) pinned: ArcSwap<Pinned>,
     pub(crate) once: Once,
+    /// Set by the first `legacy/emit`: from then on nothing of the older form is derived from events of today.
+    pub(crate) reports_legacy: AtomicBool,
     /// Cancelled when the session is closed: its events stop.
     pub(crate) closed: CancellationToken,
     running: AtomicUsize,
@@ -84,6 +86,7 @@ impl Session {
             accepts: open.accepts,
             pinned: ArcSwap::from_pointee(pinned),
             once: Once::default(),
+            reports_legacy: AtomicBool::new(false),
             closed,
             running: AtomicUsize::new(0),
             last_used: Mutex::new(Instant::now()),
@@ -126,6 +129,13 @@ impl Session {
 
 /// Counts an event as running.
 pub(crate) struct RunningEvent(Arc<Session>);
+
+impl RunningEvent {
+    /// Whose event it is.
+    pub(crate) fn session(&self) -> &Session {
+        &self.0
+    }
+}
 
 impl Drop for RunningEvent {
     fn drop(&mut self) {

@@ -11,6 +11,7 @@
 pub mod answer;
 mod decode;
 pub mod environment;
+pub mod legacy;
 pub mod outcome;
 pub mod plan;
 pub mod projection;

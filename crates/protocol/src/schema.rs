@@ -51,6 +51,11 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "hook/invoke",
             "Runs the handlers that match an event and answers with the one reduced decision.",
         ),
+        method::<methods::LegacyEmit, methods::LegacyEmitted>(
+            g,
+            "legacy/emit",
+            "Starts the commands of list-shaped documents on an event of that form; answers at once.",
+        ),
         method::<methods::ConfigCheck, methods::CheckResult>(
             g,
             "config/check",

@@ -64,6 +64,7 @@ pub fn status(config_dir: &Path, cwd: &Path) -> Result<TrustStatus, ConsentError
             .and_then(|real| store.entries().iter().find(|entry| entry.root == real).map(entry)),
         problem: problem(&store),
         handlers: Vec::new(),
+        legacy: Vec::new(),
         diagnostics: Vec::new(),
     };
     match bounded(&path, MAX_DOCUMENT) {
@@ -83,6 +84,7 @@ pub fn status(config_dir: &Path, cwd: &Path) -> Result<TrustStatus, ConsentError
             status.fingerprint = Some(fingerprint);
             let snapshot = alone(&contents);
             status.handlers = snapshot.handlers().iter().map(handler_info).collect();
+            status.legacy = snapshot.legacy;
             status.diagnostics = snapshot.diagnostics;
         }
     }
@@ -138,7 +140,7 @@ pub fn handler_info(handler: &Handler) -> HandlerInfo {
 fn alone(contents: &Contents) -> Snapshot {
     let parsed = parse_bytes(&contents.bytes, &contents.path.display().to_string(), ListForm::Allowed);
     let groups = groups(parsed.declarations.unwrap_or_default(), Source::Project(contents.path.clone()));
-    Snapshot::compile(groups, Vec::new(), parsed.diagnostics)
+    Snapshot::compile(groups, Vec::new(), parsed.diagnostics).with_legacy(parsed.legacy)
 }
 
 fn entry(entry: &Entry) -> TrustEntry {

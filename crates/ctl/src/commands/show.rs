@@ -8,7 +8,7 @@ use super::connect;
 use crate::arguments::{Arguments, Show};
 use crate::failure::Failure;
 use crate::input::absolute;
-use crate::print::{Printer, diagnostic, handler_lines, safe};
+use crate::print::{Printer, diagnostic, handler_lines, legacy_lines, safe};
 
 pub(crate) fn run(arguments: &Arguments, show: &Show, printer: &mut Printer) -> Result<ExitCode, Failure> {
     let cwd = absolute(show.folder.as_deref())?.display().to_string();
@@ -29,6 +29,7 @@ pub(crate) fn run(arguments: &Arguments, show: &Show, printer: &mut Printer) -> 
             lines.push(String::new());
             lines.extend(handler_lines(handler));
         }
+        lines.extend(shown.legacy.iter().flat_map(legacy_lines));
         if !shown.snapshot.diagnostics.is_empty() {
             lines.push(String::new());
             lines.extend(shown.snapshot.diagnostics.iter().map(diagnostic));

@@ -11,7 +11,7 @@ use hooksd_protocol::socket;
 use crate::arguments::{Grant, Trust, TrustAction};
 use crate::failure::Failure;
 use crate::input::absolute;
-use crate::print::{Printer, diagnostic, handler_lines, safe};
+use crate::print::{Printer, diagnostic, handler_lines, legacy_lines, safe};
 
 pub(crate) fn run(wanted: &Trust, printer: &mut Printer) -> Result<ExitCode, Failure> {
     let config_dir = config_dir(wanted.config_dir.as_deref())?;
@@ -99,6 +99,7 @@ fn describe(status: &TrustStatus, lines: &mut Vec<String>) {
         lines.push(String::new());
         lines.extend(handler_lines(handler));
     }
+    lines.extend(status.legacy.iter().flat_map(legacy_lines));
     if !status.diagnostics.is_empty() {
         lines.push(String::new());
         lines.extend(status.diagnostics.iter().map(diagnostic));

@@ -6,6 +6,7 @@ mod daemon_shutdown;
 mod daemon_status;
 mod hook_invoke;
 mod initialize;
+mod legacy_emit;
 mod rpc_discover;
 mod session_close;
 mod session_list;
@@ -57,6 +58,7 @@ pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, outbox: &Outbox)
         "session/close" => session_close::work(daemon, frame),
         "session/list" => session_list::work(daemon, frame),
         "hook/invoke" => hook_invoke::work(daemon, frame, outbox),
+        "legacy/emit" => legacy_emit::work(daemon, frame),
         "config/check" => config_check::work(daemon, frame),
         "config/show" => config_show::work(daemon, frame),
         "trust/list" => trust_list::work(daemon, frame),

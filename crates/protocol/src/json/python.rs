@@ -38,6 +38,16 @@ pub fn ascii_token(token: &str) -> String {
     out
 }
 
+/// JSON text in ASCII, otherwise as it is spelled: only strings can hold anything else.
+#[must_use]
+pub fn ascii_json(raw: &str) -> String {
+    let mut out = String::with_capacity(raw.len());
+    for c in raw.chars() {
+        if c.is_ascii() { out.push(c) } else { push_units(&mut out, c) }
+    }
+    out
+}
+
 fn push_units(out: &mut String, c: char) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         // Writing to a String does not fail.

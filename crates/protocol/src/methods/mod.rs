@@ -2,11 +2,13 @@
 
 mod config;
 mod hook;
+mod legacy;
 mod session;
 mod trust;
 
 pub use config::*;
 pub use hook::*;
+pub use legacy::*;
 pub use session::*;
 pub use trust::*;
 

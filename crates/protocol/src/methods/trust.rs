@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::HandlerInfo;
+use super::legacy::LegacyCommand;
 use crate::diagnostic::Diagnostic;
 
 /// One trusted project.
@@ -66,6 +67,8 @@ pub struct TrustStatus {
     pub problem: Option<String>,
     /// The handlers in the document, read by the parser that runs them.
     pub handlers: Vec<HandlerInfo>,
+    /// The commands of a list-shaped document, which also run on events of the older form.
+    pub legacy: Vec<LegacyCommand>,
     /// What in the document does not count.
     pub diagnostics: Vec<Diagnostic>,
 }
