@@ -27,6 +27,7 @@ mod json;
 mod legacy;
 mod matcher;
 mod place;
+mod plugins;
 mod projection;
 mod reduce;
 mod self_check;
@@ -54,7 +55,7 @@ const AT_ONCE: usize = 8;
 const STACK: usize = 16 * 1024 * 1024;
 
 /// Areas that use the processor and start no process. They go first: the others measure time.
-const COMPUTED: [&str; 6] = ["config", "matcher", "charclass", "projection", "terminal", "trust"];
+const COMPUTED: [&str; 7] = ["config", "matcher", "charclass", "projection", "terminal", "trust", "plugins"];
 
 fn main() -> ExitCode {
     let arguments = Arguments::read(std::env::args().skip(1));
@@ -155,6 +156,7 @@ pub(crate) async fn check(world: &World, vector: &Vector) -> Checked {
         "terminal" => terminal::check(vector),
         "env" => env::check(world, vector).await,
         "legacy" => legacy::check(world, vector).await,
+        "plugins" => plugins::check(vector),
         "trust" => trust::check(vector),
         "transport" => transport::check(world, vector).await,
         area => Err(format!("unknown area {area:?}")),

@@ -5,6 +5,7 @@
 //! * [`legacy`]: the older, list-shaped documents (BEHAVIOUR section 11).
 //! * [`matcher`], [`pattern`]: which events a group is for, with Python's meaning (BEHAVIOUR section 5, D7).
 //! * [`layers`]: project > user > plugin, into one snapshot.
+//! * [`plugins`]: which are enabled, and their documents (BEHAVIOUR section 7).
 //! * [`snapshot`], [`canonical`]: the result and its id.
 //! * [`project`], [`trust`]: where the project is and whether its document counts (BEHAVIOUR section 10).
 //!
@@ -17,6 +18,7 @@ pub mod layers;
 pub mod legacy;
 pub mod matcher;
 pub mod pattern;
+pub mod plugins;
 pub mod project;
 pub mod read;
 pub mod snapshot;
