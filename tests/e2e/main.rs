@@ -8,6 +8,8 @@
     reason = "a test: what goes wrong here is a failed test"
 )]
 
+mod environment;
 mod legacy_emit;
+mod plugins;
 mod trust;
 mod trust_store;

@@ -186,7 +186,7 @@ impl Run {
     /// Runs the event. The flag says whether the answer is worth repeating to a second delivery.
     async fn execute(self, execution: &Execution) -> (Answer, bool) {
         let _running = self.session.begin_event();
-        if self.pinned.depth(&self.daemon.settings) >= MAX_DEPTH {
+        if self.pinned.depth() >= MAX_DEPTH {
             let message =
                 format!("hooks that start agents that have hooks end at depth {MAX_DEPTH}; no handler ran");
             return self.without_handlers(Diagnostic::warning(code::RECURSION_LIMIT, message));

@@ -27,7 +27,7 @@ pub(crate) fn emit(
     let commands: Vec<LegacyCommand> =
         pinned.snapshot.legacy.iter().filter(|command| command.wants(event)).cloned().collect();
     let handlers = commands.len();
-    if pinned.depth(&daemon.settings) >= MAX_DEPTH {
+    if pinned.depth() >= MAX_DEPTH {
         tracing::warn!(session = %session.id, %event, "hooks run too deep inside hooks; no command was started");
         return LegacyEmitted { accepted: false, handlers };
     }

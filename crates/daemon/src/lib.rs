@@ -17,6 +17,7 @@ mod lines;
 pub mod listen;
 mod methods;
 mod once;
+mod plugins;
 mod session;
 mod sessions;
 pub mod settings;

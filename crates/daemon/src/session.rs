@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use arc_swap::ArcSwap;
+use hooksd_config::environment::layered;
 use hooksd_config::layers::{ProjectDocument, load};
 use hooksd_config::snapshot::Source;
 use hooksd_config::trust::{Policy, Store, store_path};
@@ -17,13 +18,14 @@ use hooksd_engine::environment::is_secret;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::json::{ReadError, Text};
 use hooksd_protocol::methods::{
-    Capability, FingerprintTrust, Mode, ProjectInfo, SessionInfo, SessionOpen, SnapshotInfo, SourceInfo,
-    Trust,
+    Capability, FingerprintTrust, Mode, Plugins, ProjectInfo, SessionInfo, SessionOpen, SnapshotInfo,
+    SourceInfo, Trust,
 };
 use hooksd_protocol::rpc::RpcError;
 use tokio_util::sync::CancellationToken;
 
 use crate::once::Once;
+use crate::plugins::plugin_documents;
 use crate::settings::Settings;
 
 /// Names how many hooks deep an agent runs (D12).
@@ -46,6 +48,10 @@ pub(crate) struct Pinned {
     pub(crate) trust: Option<Trust>,
     /// The environment the session has sent.
     pub(crate) env: Option<Vec<(OsString, OsString)>>,
+    /// The plugins the session wants.
+    pub(crate) plugins: Option<Plugins>,
+    /// That environment, or else the daemon's, with what .env files fill in (BEHAVIOUR section 12).
+    variables: Vec<(OsString, OsString)>,
     /// Set when the project's handlers count only because the store says so: the stamp it had when it last did.
     store_stamp: Option<Mutex<Stamp>>,
 }
@@ -181,6 +187,7 @@ pub(crate) fn pin(
     mode: Mode,
     trust: Option<Trust>,
     env: Option<Vec<(OsString, OsString)>>,
+    plugins: Option<Plugins>,
 ) -> Pinned {
     let resolved = project::root(&cwd);
     let root = resolved.clone().unwrap_or_else(|| cwd.clone());
@@ -198,7 +205,14 @@ pub(crate) fn pin(
     let granted = |fingerprint: &str| explicit || policy.granted(&root, fingerprint);
     let trusted = |fingerprint: &str| explicit || policy.trusts(&root, fingerprint);
     let document = resolved.as_deref().map(project::document);
-    let mut loaded = load(&settings.user_document(), document.as_deref(), &trusted, &[]);
+    let (documents, plugin_diagnostics) = plugin_documents(settings, plugins.as_ref(), &root);
+    let mut loaded = load(&settings.user_document(), document.as_deref(), &trusted, &documents);
+    loaded.snapshot.diagnostics.extend(plugin_diagnostics);
+    let workspace =
+        Some(root.as_path()).filter(|_| trusted(loaded.project.fingerprint.as_deref().unwrap_or_default()));
+    let own = env.as_deref().unwrap_or(&settings.environment);
+    let environment = layered(own, workspace, &settings.config_dir);
+    loaded.snapshot.diagnostics.extend(environment.diagnostics);
     if let Store::Unreadable(reason) = policy.store() {
         let message = format!("the trust store {reason}; no project is trusted");
         loaded.snapshot.diagnostics.push(Diagnostic::warning(code::TRUST_STORE_UNREADABLE, message));
@@ -210,7 +224,8 @@ pub(crate) fn pin(
         loaded.snapshot.diagnostics.push(diagnostic);
     }
     let fingerprint = loaded.project.fingerprint.clone();
-    let by_store = loaded.project.loaded && !fingerprint.as_deref().is_some_and(granted);
+    let used = loaded.project.loaded || workspace.is_some();
+    let by_store = used && !granted(fingerprint.as_deref().unwrap_or_default());
     let store_stamp = by_store.then(|| Mutex::new(stamp.unwrap_or(Stamp(0, 0, 0, 0, 0))));
     // A grant is bound to the bytes it was given for: other bytes need another one (BEHAVIOUR section 10).
     let trust = match trust {
@@ -219,7 +234,17 @@ pub(crate) fn pin(
         }
         trust => trust,
     };
-    Pinned { cwd, root, snapshot: loaded.snapshot, project: loaded.project, trust, env, store_stamp }
+    Pinned {
+        cwd,
+        root,
+        snapshot: loaded.snapshot,
+        project: loaded.project,
+        trust,
+        env,
+        plugins,
+        variables: environment.variables,
+        store_stamp,
+    }
 }
 
 impl Pinned {
@@ -240,13 +265,9 @@ impl Pinned {
     }
 
     /// How many hooks deep the session runs.
-    pub(crate) fn depth(&self, settings: &Settings) -> u32 {
-        let depth = self.variables(settings).iter().find(|(name, _)| name == DEPTH_VARIABLE);
+    pub(crate) fn depth(&self) -> u32 {
+        let depth = self.variables.iter().find(|(name, _)| name == DEPTH_VARIABLE);
         depth.and_then(|(_, depth)| depth.to_str()?.parse().ok()).unwrap_or(0)
-    }
-
-    fn variables<'a>(&'a self, settings: &'a Settings) -> &'a [(OsString, OsString)] {
-        self.env.as_deref().unwrap_or(&settings.environment)
     }
 
     /// What handlers get, without plugin overlays: the session's variables without secrets, and ours (D12).
@@ -260,7 +281,7 @@ impl Pinned {
             ("HOOKSD_SOCKET", settings.socket.clone().unwrap_or_default().into_os_string()),
             ("HOOKSD_SESSION", session.into()),
             ("HOOKSD_INVOCATION", invocation.into()),
-            (DEPTH_VARIABLE, (self.depth(settings) + 1).to_string().into()),
+            (DEPTH_VARIABLE, (self.depth() + 1).to_string().into()),
             ("CLAUDE_PROJECT_DIR", self.root.clone().into_os_string()),
             ("DEEPAGENTS_PROJECT_DIR", self.root.clone().into_os_string()),
         ];
@@ -268,7 +289,7 @@ impl Pinned {
             let name = name.to_string_lossy();
             !is_secret(&name) && !own.iter().any(|(own, _)| *own == name)
         };
-        let inherited = self.variables(settings).iter().filter(|(name, _)| kept(name)).cloned();
+        let inherited = self.variables.iter().filter(|(name, _)| kept(name)).cloned();
         let own = own
             .iter()
             .filter(|(_, value)| !value.is_empty())

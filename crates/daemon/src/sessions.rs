@@ -33,7 +33,8 @@ pub(crate) fn open_inline(
 ) -> Result<Arc<Session>, RpcError> {
     check_open(&open)?;
     let env = open.env.as_ref().map(variables);
-    let pinned = pin(settings, PathBuf::from(&open.cwd), open.mode, open.trust.clone(), env);
+    let pinned =
+        pin(settings, PathBuf::from(&open.cwd), open.mode, open.trust.clone(), env, open.plugins.clone());
     let id = Uuid::new_v4().simple().to_string();
     Ok(Arc::new(Session::new(id, open, pinned, stop.child_token())))
 }
@@ -103,7 +104,14 @@ impl Sessions {
         // A grant is for the folder it was given in: moving resolves trust anew (BEHAVIOUR section 10).
         let kept = if moved { None } else { old.trust.clone() };
         let env = reload.env.as_ref().map(variables).or_else(|| old.env.clone());
-        let pinned: Pinned = pin(settings, cwd, session.mode, reload.trust.or(kept), env);
+        let pinned: Pinned = pin(
+            settings,
+            cwd,
+            session.mode,
+            reload.trust.or(kept),
+            env,
+            reload.plugins.or_else(|| old.plugins.clone()),
+        );
         session.pinned.store(Arc::new(pinned));
         session.touch();
         Ok(session)

@@ -20,7 +20,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
 }
 
 fn show(daemon: &Daemon, cwd: String) -> ConfigShown {
-    let pinned = pin(&daemon.settings, PathBuf::from(cwd), Mode::Interactive, None, None);
+    let pinned = pin(&daemon.settings, PathBuf::from(cwd), Mode::Interactive, None, None, None);
     let handlers = pinned.snapshot.handlers().iter().map(handler_info).collect();
     ConfigShown {
         snapshot: pinned.snapshot_info(),

@@ -46,11 +46,33 @@ pub struct FingerprintTrust {
 }
 
 /// Which plugins' documents take part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, expecting = "expected \"none\", \"discover\" or a list of {\"id\", \"root\"}")]
+pub enum Plugins {
+    /// None, or those that are enabled.
+    Word(PluginsWord),
+    /// These, in this order.
+    Listed(Vec<PluginRoot>),
+}
+
+/// `"none"` or `"discover"`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Plugins {
-    /// None. The only choice of this version.
+pub enum PluginsWord {
+    /// None.
     None,
+    /// Those that the agent's plugin state in the config dir says are enabled.
+    Discover,
+}
+
+/// A plugin that a session names itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PluginRoot {
+    /// `NAME@MARKETPLACE`.
+    pub id: String,
+    /// Its folder, absolute.
+    pub root: String,
 }
 
 /// An output field that an agent can apply (D10).
