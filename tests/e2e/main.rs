@@ -11,5 +11,6 @@
 mod environment;
 mod legacy_emit;
 mod plugins;
+mod transcript_append;
 mod trust;
 mod trust_store;

@@ -24,6 +24,7 @@ pub mod pattern;
 pub mod plugins;
 pub mod project;
 pub mod read;
+pub mod safe_name;
 pub mod snapshot;
 pub mod trust;
 

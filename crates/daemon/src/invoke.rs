@@ -11,6 +11,7 @@ use hooksd_engine::projection::Transcripts;
 use hooksd_engine::reduce::{Ran, reduce};
 use hooksd_protocol::decision::{Body, Decision};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
+use hooksd_protocol::invocation::Event;
 use hooksd_protocol::methods::{
     HandlerReport, HandlerStatus, InvokeOptions, InvokeResult, ProtocolVersion, SessionOpen,
 };
@@ -24,6 +25,7 @@ use crate::legacy;
 use crate::once::{Answer, Delivery, Execution, Finisher};
 use crate::session::{MAX_DEPTH, Pinned, Session, check_cwd};
 use crate::sessions::open_inline;
+use crate::transcripts;
 
 /// The session of a request.
 pub(crate) enum Target {
@@ -120,6 +122,7 @@ pub(crate) async fn invoke(
                 deadline,
                 received: request.received,
                 progress,
+                records: session.transcript.taken(),
             };
             let session = session.clone();
             daemon.events.spawn(async move {
@@ -180,6 +183,8 @@ struct Run {
     deadline: Option<Instant>,
     received: Instant,
     progress: Option<Progress>,
+    /// How many appends to transcripts came before the event: handlers see those.
+    records: u64,
 }
 
 impl Run {
@@ -226,6 +231,7 @@ impl Run {
 
     /// An expression may take a tenth of a second to reach its bound: not on an async thread (D7).
     async fn plan(&self) -> Result<Option<Plan>, RpcError> {
+        self.session.transcript.wait_for(self.records).await;
         let transcripts = self.transcripts();
         if !self.input.event().is_some_and(|event| self.pinned.snapshot.has_expressions(event)) {
             return Ok(plan(&self.pinned.snapshot, &self.input, &transcripts));
@@ -272,15 +278,25 @@ impl Run {
         Surroundings { fallback_cwds, deadline: self.deadline, ..Surroundings::new(self.cwd.clone(), env) }
     }
 
-    /// The transcripts the client names; else a place of the session's own, which may not exist yet.
+    /// The transcripts the client names; else the daemon's own, of which the session's may not exist yet.
     fn transcripts(&self) -> Transcripts {
-        let own = || {
-            let folder = self.daemon.settings.config_dir.join(".state").join("hooksd").join("transcripts");
-            folder.join(format!("{}.jsonl", self.session.id)).display().to_string()
+        let own = |agent_id: Option<&str>| {
+            let thread_id = self.session.thread_id.decoded();
+            transcripts::path(&self.daemon.settings.config_dir, &thread_id, agent_id)
         };
+        let of_agent = || match &self.input {
+            Input::Invocation(invocation) => match &invocation.event {
+                Event::SubagentStop(event) => {
+                    Some(own(Some(&event.agent.id.decoded()))).filter(|path| path.is_file())
+                }
+                _ => None,
+            },
+            Input::Payload(_) => None,
+        };
+        let text = |path: PathBuf| path.display().to_string();
         Transcripts {
-            session: self.options.transcript_path.clone().unwrap_or_else(own),
-            agent: self.options.agent_transcript_path.clone(),
+            session: self.options.transcript_path.clone().unwrap_or_else(|| text(own(None))),
+            agent: self.options.agent_transcript_path.clone().or_else(|| of_agent().map(text)),
         }
     }
 

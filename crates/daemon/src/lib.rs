@@ -21,6 +21,7 @@ mod plugins;
 mod session;
 mod sessions;
 pub mod settings;
+mod transcripts;
 
 pub use daemon::run;
 pub use settings::Settings;

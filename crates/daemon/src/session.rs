@@ -27,6 +27,7 @@ use tokio_util::sync::CancellationToken;
 use crate::once::Once;
 use crate::plugins::plugin_documents;
 use crate::settings::Settings;
+use crate::transcripts::Order;
 
 /// Names how many hooks deep an agent runs (D12).
 const DEPTH_VARIABLE: &str = "HOOKSD_DEPTH";
@@ -75,6 +76,8 @@ pub(crate) struct Session {
     pub(crate) accepts: Vec<Capability>,
     pub(crate) pinned: ArcSwap<Pinned>,
     pub(crate) once: Once,
+    /// The order of its transcripts' records.
+    pub(crate) transcript: Arc<Order>,
     /// Set by the first `legacy/emit`: from then on nothing of the older form is derived from events of today.
     pub(crate) reports_legacy: AtomicBool,
     /// Cancelled when the session is closed: its events stop.
@@ -92,6 +95,7 @@ impl Session {
             accepts: open.accepts,
             pinned: ArcSwap::from_pointee(pinned),
             once: Once::default(),
+            transcript: Arc::default(),
             reports_legacy: AtomicBool::new(false),
             closed,
             running: AtomicUsize::new(0),
@@ -262,6 +266,11 @@ impl Pinned {
             *known = stamp;
         }
         trusted
+    }
+
+    /// The session's variables, as far as they are text.
+    pub(crate) fn text_variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)))
     }
 
     /// How many hooks deep the session runs.

@@ -15,6 +15,7 @@ pub mod legacy;
 pub mod outcome;
 pub mod plan;
 pub mod projection;
+pub mod redact;
 pub mod reduce;
 pub mod terminal;
 pub mod tools;

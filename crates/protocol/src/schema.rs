@@ -56,6 +56,11 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "legacy/emit",
             "Starts the commands of list-shaped documents on an event of that form; answers at once.",
         ),
+        method::<methods::TranscriptAppend, methods::TranscriptAppended>(
+            g,
+            "transcript/append",
+            "Appends records to the daemon's own transcript of the conversation, without secrets.",
+        ),
         method::<methods::ConfigCheck, methods::CheckResult>(
             g,
             "config/check",
@@ -147,7 +152,7 @@ pub fn openrpc() -> Value {
 }
 
 /// Every error code with its meaning.
-pub const ERRORS: [(i64, &str); 14] = [
+pub const ERRORS: [(i64, &str); 15] = [
     (rpc::error_code::PARSE_ERROR, "the line is not JSON"),
     (rpc::error_code::INVALID_REQUEST, "the JSON is no request"),
     (rpc::error_code::METHOD_NOT_FOUND, "no such method"),
@@ -164,6 +169,7 @@ pub const ERRORS: [(i64, &str); 14] = [
     (rpc::error_code::SHUTTING_DOWN, "the daemon is stopping"),
     (rpc::error_code::DEADLINE_PASSED, "the deadline passed before there was an answer"),
     (rpc::error_code::TRUST_NOT_SAVED, "the trust store was not changed; the message says why"),
+    (rpc::error_code::TRANSCRIPT_NOT_WRITTEN, "the transcript could not be written; events go on"),
     (rpc::error_code::CANCELLED, "the request was cancelled"),
 ];
 

@@ -15,26 +15,16 @@ use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::json::{Dialect, Value};
 
 use crate::layers::PluginDocument;
-use crate::read::{Found, MAX_DOCUMENT, bounded, fingerprint};
+use crate::read::{Found, MAX_DOCUMENT, bounded};
+use crate::safe_name::safe_name;
 
 pub use discover::{Discovered, discover, listed};
 pub use manifest::Plugin;
 
-/// The longest readable part of a data folder's name. Characters.
-const MAX_SLUG: usize = 48;
-
-/// Digits of the hash that keeps such names apart. Hexadecimal digits.
-const DIGEST_DIGITS: usize = 32;
-
 /// The folder in which a plugin may keep data: readable, and another one for every id.
 #[must_use]
 pub fn data_dir(config_dir: &Path, id: &str) -> PathBuf {
-    let safe = |c: char| if c.is_ascii_alphanumeric() || matches!(c, '_' | '-') { c } else { '-' };
-    let slug: String = id.chars().map(safe).collect();
-    let slug: String = slug.trim_matches('-').chars().take(MAX_SLUG).collect();
-    let slug = if slug.is_empty() { "plugin" } else { &slug };
-    let digest: String = fingerprint(id.as_bytes()).chars().take(DIGEST_DIGITS).collect();
-    config_dir.join("plugins").join("data").join(format!("{slug}-{digest}"))
+    config_dir.join("plugins").join("data").join(safe_name(id, "plugin"))
 }
 
 /// The documents of plugins in their order, and remarks on those that cannot be used. Makes data folders.

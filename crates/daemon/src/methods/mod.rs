@@ -12,6 +12,7 @@ mod session_close;
 mod session_list;
 mod session_open;
 mod session_reload;
+mod transcript_append;
 mod trust_grant;
 mod trust_list;
 mod trust_revoke;
@@ -61,6 +62,7 @@ pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, outbox: &Outbox)
         "legacy/emit" => legacy_emit::work(daemon, frame),
         "config/check" => config_check::work(daemon, frame),
         "config/show" => config_show::work(daemon, frame),
+        "transcript/append" => transcript_append::work(daemon, frame),
         "trust/list" => trust_list::work(daemon, frame),
         "trust/status" => trust_status::work(daemon, frame),
         "trust/grant" => trust_grant::work(daemon, frame),

@@ -4,12 +4,14 @@ mod config;
 mod hook;
 mod legacy;
 mod session;
+mod transcript;
 mod trust;
 
 pub use config::*;
 pub use hook::*;
 pub use legacy::*;
 pub use session::*;
+pub use transcript::*;
 pub use trust::*;
 
 use schemars::JsonSchema;
