@@ -24,6 +24,9 @@ fn files_fill_in_what_the_session_does_not_have() {
         let env = json!({ "A": "session", "PATH": "/usr/bin:/bin" });
         assert_eq!(printed(world, json!({ "env": env })).await, ["session user user 1"]);
         assert_eq!(printed(world, json!({})).await, ["user user user 1"]);
+        // A grant is for a document: where there is none, nothing is granted.
+        let trusted = json!({ "env": env, "trust": "explicit" });
+        assert_eq!(printed(world, trusted).await, ["session user user 1"]);
         world.project(&json!({ "hooks": {} }));
         assert_eq!(printed(world, json!({ "env": env })).await, ["session user user 1"]);
         let trusted = json!({ "env": env, "trust": "explicit" });

@@ -212,8 +212,12 @@ pub(crate) fn pin(
     let (documents, plugin_diagnostics) = plugin_documents(settings, plugins.as_ref(), &root);
     let mut loaded = load(&settings.user_document(), document.as_deref(), &trusted, &documents);
     loaded.snapshot.diagnostics.extend(plugin_diagnostics);
-    let workspace =
-        Some(root.as_path()).filter(|_| trusted(loaded.project.fingerprint.as_deref().unwrap_or_default()));
+    // Without a document there is nothing that a grant could be for; the store may trust the folder as such.
+    let workspace = match &loaded.project.fingerprint {
+        Some(fingerprint) => trusted(fingerprint),
+        None => policy.store().trusts(&root, ""),
+    };
+    let workspace = Some(root.as_path()).filter(|_| workspace);
     let own = env.as_deref().unwrap_or(&settings.environment);
     let environment = layered(own, workspace, &settings.config_dir);
     loaded.snapshot.diagnostics.extend(environment.diagnostics);
