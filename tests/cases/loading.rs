@@ -132,9 +132,10 @@ fn b35_hooks_json_may_be_anything() {
             assert_eq!(agent.load_diagnostics(), diagnostics, "{kind}");
             assert_eq!(agent.invoke(&events::pre()).await.decision(), denied(), "{kind}");
         }
-        // The user's own document may be a FIFO as well.
-        forget();
-        fs::remove_file(world.at("config/hooks.json")).unwrap();
+    });
+    // The user's own document may be a FIFO as well.
+    world(async |world| {
+        fs::create_dir_all(world.at("config")).unwrap();
         mkfifoat(CWD, world.at("config/hooks.json"), Mode::from(0o600)).unwrap();
         let mut agent = world.agent().await;
         assert_eq!(agent.invoke(&events::pre()).await.decision(), decision("PreToolUse", json!({})));

@@ -24,8 +24,10 @@ mod daemon;
 mod env;
 mod invoke;
 mod json;
+mod legacy;
 mod matcher;
 mod place;
+mod plugins;
 mod projection;
 mod reduce;
 mod self_check;
@@ -33,6 +35,7 @@ mod socket;
 mod summary;
 mod terminal;
 mod transport;
+mod trust;
 mod vector;
 mod world;
 
@@ -55,7 +58,7 @@ const REPEATS: usize = 3;
 const STACK: usize = 16 * 1024 * 1024;
 
 /// Areas that use the processor and start no process. They go first: the others measure time.
-const COMPUTED: [&str; 5] = ["config", "matcher", "charclass", "projection", "terminal"];
+const COMPUTED: [&str; 7] = ["config", "matcher", "charclass", "projection", "terminal", "trust", "plugins"];
 
 fn main() -> ExitCode {
     let arguments = Arguments::read(std::env::args().skip(1));
@@ -185,6 +188,9 @@ pub(crate) async fn check(world: &World, vector: &Vector) -> Checked {
         "reduce" => reduce::check(world, vector).await,
         "terminal" => terminal::check(vector),
         "env" => env::check(world, vector).await,
+        "legacy" => legacy::check(world, vector).await,
+        "plugins" => plugins::check(vector),
+        "trust" => trust::check(vector),
         "transport" => transport::check(world, vector).await,
         area => Err(format!("unknown area {area:?}")),
     }

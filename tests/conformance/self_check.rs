@@ -7,7 +7,7 @@ use crate::world::World;
 /// A vector that holds, and changes after each of which it must not: a text in it, and what to put there.
 type Case = (&'static str, &'static [(&'static str, &'static str)]);
 
-const CASES: [Case; 13] = [
+const CASES: [Case; 20] = [
     (
         r#"{"id":"config/self","input":{"trusted":true,"user":"{\"hooks\":{\"Nope\":[],\"Stop\":[]}}"},"expect":{"load_diagnostics":[{"code":"invalid_config","severity":"warning","field":"<USER>:hooks.Nope"}],"sources":["<USER>"],"canonical":"{\"hooks\":{\"Stop\":[]}}"}}"#,
         &[
@@ -95,10 +95,59 @@ const CASES: [Case; 13] = [
             (r#"results":[[{"snapshot_id":"<SNAPSHOT>""#, r#"results":[[{"snapshot_id":"x""#),
         ],
     ),
+    (
+        r#"{"id":"trust/store","input":{"kind":"store","fs":[{"dir":"proj"}],"store":"{\"version\":1,\"projects\":{\"<ROOT>/proj\":{\"trusted_at\":\"t\"}}}","project":"<ROOT>/proj"},"expect":{"trusted":true}}"#,
+        &[(r#""trusted":true"#, r#""trusted":false"#), (r#"\"version\":1"#, r#"\"version\":2"#)],
+    ),
+    (
+        r#"{"id":"trust/policy","input":{"kind":"policy","fs":[{"dir":"p/.git"},{"file":"p/.deepagents/hooks.json","text":"{}"}],"store":null,"policy":{"kind":"for_session","granted":true},"cwd":"<ROOT>/p","steps":[{"allows":"<ROOT>/p"},{"write":"p/.deepagents/hooks.json","text":"{ }"},{"allows":"<ROOT>/p"}]},"expect":{"results":[true,null,false]}}"#,
+        &[
+            ("[true,null,false]", "[true,null,true]"),
+            (r#""granted":true"#, r#""granted":false"#),
+            (r#""text":"{ }""#, r#""text":"{}""#),
+        ],
+    ),
+    (
+        r#"{"id":"trust/root","input":{"kind":"root","fs":[{"dir":"p/.git"},{"dir":"p/a"}],"cwd":"<ROOT>/p/a"},"expect":{"project_root":"<ROOT>/p","cwd":"<ROOT>/p/a","trust_root":"<ROOT>/p"}}"#,
+        &[(r#""project_root":"<ROOT>/p""#, r#""project_root":null"#), ("p/.git", "p/.hg")],
+    ),
+    (
+        r#"{"id":"trust/write","input":{"kind":"write","fs":[{"dir":"p"}],"store":null,"project":"<ROOT>/p"},"expect":{"saved":true,"unchanged":false,"file":"{\"projects\": {\"<ROOT>/p\": {\"trusted_at\": \"<TIME>+00:00\"}}, \"version\": 1}\n","file_mode":"0o600","dir_mode":"0o700","now_trusted":true}}"#,
+        &[
+            ("0o600", "0o644"),
+            (r#"\"version\": 1}"#, r#"\"version\":1}"#),
+            ("<TIME>+00:00", "<TIME>Z"),
+            (r#""saved":true"#, r#""saved":false"#),
+        ],
+    ),
+    (
+        r#"{"id":"legacy/self","input":{"document":"{\"hooks\":[{\"command\":[\"x\"],\"events\":[\"session.end\"]}]}"},"expect":{"diagnostics":[{"code":"legacy_deprecated","severity":"warning","field":"<USER>"},{"code":"legacy_migrated","severity":"warning","field":"<USER>"}],"project_source_loaded":false,"handlers":[{"id":"SessionEnd:0:0","event":"SessionEnd","matcher":null,"timeout":6.0,"statusMessage":null,"legacy_event":"session.end","argv":["x"]}]},"decision":"D17","ours":"timeout is 5.0 where 6.0 is recorded; everything else as recorded"}"#,
+        &[
+            ("6.0,", "7.0,"),
+            (r#""argv":["x"]"#, r#""argv":["y"]"#),
+            ("legacy_migrated", "legacy_unmapped"),
+            ("recorded\"}", "otherwise\"}"),
+        ],
+    ),
+    (
+        r#"{"id":"plugins/layout","input":{"kind":"layout","fs":[{"file":"p/hooks/hooks.json","text":"{\"hooks\":{\"Stop\":[{\"hooks\":[{\"type\":\"command\",\"command\":\"go\"}]}]}}"}],"plugins":[{"id":"d@m","root":"p"}],"project_dir":null},"expect":{"plugins":[{"loaded":true,"warnings":0,"hook_files":["<ROOT>/p/hooks/hooks.json"],"inline":false,"event_names":["Stop"]}],"diagnostics":[],"data_dirs_exist":[true],"handlers":[{"id":"Stop:0:0","plugin_id":"d@m","command":"go","argv":null,"matcher":null,"statusMessage":null}]}}"#,
+        &[
+            (r#""warnings":0"#, r#""warnings":1"#),
+            (r#""command":"go","argv""#, r#""command":"no","argv""#),
+            ("exist\":[true]", "exist\":[false]"),
+        ],
+    ),
+    (
+        r#"{"id":"plugins/data-dir","input":{"kind":"data_dir","plugin_id":"a@b"},"expect":{"folder":"a-b-7508d8b5018ea640b85269861a101203"}}"#,
+        &[("1203", "1204"), ("a@b", "a@c")],
+    ),
 ];
 
 /// Vectors that no rule fits: each has to fail.
-const UNKNOWN: [&str; 5] = [
+const UNKNOWN: [&str; 8] = [
+    r#"{"id":"trust/self","input":{"kind":"nonsense"},"expect":{}}"#,
+    r#"{"id":"plugins/self","input":{"kind":"nonsense","fs":[]},"expect":{}}"#,
+    r#"{"id":"legacy/self","input":{"document":"{}"},"expect":{}}"#,
     r#"{"id":"nonsense/self","input":{},"expect":{}}"#,
     r#"{"id":"transport/self","input":{"kind":"nonsense"},"expect":{}}"#,
     r#"{"id":"matcher/self","input":{"event":"SubagentStart","matcher":"a","targets":[]},"expect":{"kind":"nonsense","matched":[]}}"#,

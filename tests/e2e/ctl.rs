@@ -55,6 +55,7 @@ fn status_tells_how_the_daemon_is() {
             [
                 format!("socket       {socket}"),
                 format!("config dir   {}", world.text_at("config")),
+                "changes      watching".to_owned(),
                 "connections  2".to_owned(),
                 "sessions     1 (1 with the daemon's environment)".to_owned(),
                 "events       1 answered, 0 handlers running".to_owned(),

@@ -17,6 +17,7 @@ fn tells_what_there_is_and_what_runs() {
                 "uptime_seconds": 0,
                 "socket": world.text_at("run/hooksd.sock"),
                 "config_dir": world.text_at("config"),
+                "changes": "watching",
                 "connections": 1,
                 "sessions": 0,
                 "sessions_without_environment": 0,

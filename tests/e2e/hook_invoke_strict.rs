@@ -21,7 +21,7 @@ fn refuses_params_that_do_not_fit() {
             (with(&good, "session", json!({})), "session.thread_id"),
             (with(&good, "session", with(&open, "cwd", json!("here"))), "session.cwd"),
             (with(&good, "session", with(&open, "zzz", json!(1))), "session.zzz"),
-            (with(&good, "session", with(&open, "follow", json!(true))), "session.follow"),
+            (with(&good, "session", with(&open, "follow", json!("yes"))), "session.follow"),
             (
                 with(&good, "session", with(&open, "trust", json!({ "fingerprint": "x" }))),
                 "session.trust.fingerprint",

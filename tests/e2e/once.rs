@@ -106,16 +106,18 @@ fn agent_params(context: &Value, session: &str, event: &Value) -> Value {
 fn an_id_is_known_in_any_spelling() {
     world(async |world| {
         let mut agent = world.agent_of(&events::shell("PreToolUse", "true")).await;
-        for spelling in [
-            ID.to_owned(),
-            ID.to_uppercase(),
-            ID.replace('-', ""),
-            format!("{{{ID}}}"),
-            format!("urn:uuid:{ID}"),
-        ] {
-            let mut inline = agent.params_with(&events::pre(), json!({ "invocation_id": spelling }));
+        let spellings: [&dyn Fn(&str) -> String; 5] = [
+            &str::to_owned,
+            &str::to_uppercase,
+            &|id| id.replace('-', ""),
+            &|id| format!("{{{id}}}"),
+            &|id| format!("urn:uuid:{id}"),
+        ];
+        for (number, spell) in spellings.iter().enumerate() {
+            let id = format!("0f8fad5b-d9cb-469f-a165-70867728951{number}");
+            let mut inline = agent.params_with(&events::pre(), json!({ "invocation_id": spell(&id) }));
             inline["session"] = world.open_params();
-            assert_eq!(agent.line.call("hook/invoke", inline).await.unwrap()["invocation_id"], ID);
+            assert_eq!(agent.line.call("hook/invoke", inline).await.unwrap()["invocation_id"], id);
         }
     });
 }

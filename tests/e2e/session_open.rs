@@ -148,19 +148,20 @@ fn refuses_params_that_do_not_fit() {
             (with(&open, "mode", json!(1)), "mode"),
             (with(&open, "trust", json!("implicit")), "trust"),
             (with(&open, "trust", json!(true)), "trust"),
-            (with(&open, "trust", json!({})), "trust"),
-            (with(&open, "trust", json!({ "fingerprint": 5 })), "trust"),
-            (with(&open, "trust", json!({ "fingerprint": hash, "zzz": 1 })), "trust"),
+            (with(&open, "trust", json!({})), "trust.fingerprint"),
+            (with(&open, "trust", json!({ "fingerprint": 5 })), "trust.fingerprint"),
+            (with(&open, "trust", json!({ "fingerprint": hash, "zzz": 1 })), "trust.zzz"),
             (with(&open, "trust", json!({ "fingerprint": &hash[1..] })), "trust.fingerprint"),
             (with(&open, "trust", json!({ "fingerprint": hash.replace('0', "A") })), "trust.fingerprint"),
             (with(&open, "env", json!([])), "env"),
             (with(&open, "env", json!({ "A": 5 })), "env.A"),
-            (with(&open, "plugins", json!("discover")), "plugins"),
-            (with(&open, "plugins", json!([])), "plugins"),
+            (with(&open, "plugins", json!("all")), "plugins"),
+            (with(&open, "plugins", json!({})), "plugins"),
+            (with(&open, "plugins", json!([5])), "plugins[0]"),
+            (with(&open, "plugins", json!([{ "id": "p" }])), "plugins[0].root"),
             (with(&open, "accepts", json!("updated_input")), "accepts"),
             (with(&open, "accepts", json!(["updated_input", "zzz"])), "accepts[1]"),
             (with(&open, "follow", json!("no")), "follow"),
-            (with(&open, "follow", json!(true)), "follow"),
             (with(&open, "zzz", json!(1)), "zzz"),
         ];
         refuses(&mut line, "session/open", &cases).await;
@@ -188,16 +189,18 @@ fn a_cwd_that_is_not_there_opens_untrusted() {
 
 /// However deep a value is nested, it costs its line and not the process.
 #[test]
-fn a_deeply_nested_grant_costs_its_line() {
+fn deep_nesting_costs_its_line() {
     world(async |world| {
         let mut line = world.connect().await;
-        for (open, close) in [("[", "]"), ("{\"fingerprint\":", "}")] {
-            for depth in [1_500, 500_000] {
-                let trust = format!("{}0{}", open.repeat(depth), close.repeat(depth));
-                let session = format!(r#"{{"thread_id":"t","cwd":"/","mode":"headless","trust":{trust}}}"#);
+        for (open, close) in [("[", "]"), ("{\"fingerprint\":", "}"), ("[{\"id\":", "}]")] {
+            for (field, depth) in
+                [("trust", 1_500), ("plugins", 1_500), ("trust", 300_000), ("plugins", 300_000)]
+            {
+                let deep = format!(r#""{field}":{}0{}"#, open.repeat(depth), close.repeat(depth));
+                let session = format!(r#"{{"thread_id":"t","cwd":"/","mode":"headless",{deep}}}"#);
                 for (id, method, params) in [
                     (1, "session/open", session.clone()),
-                    (2, "session/reload", format!(r#"{{"session":"s","trust":{trust}}}"#)),
+                    (2, "session/reload", format!(r#"{{"session":"s",{deep}}}"#)),
                     (
                         3,
                         "hook/invoke",
@@ -210,7 +213,7 @@ fn a_deeply_nested_grant_costs_its_line() {
                     .await;
                     let answer = line.message().await;
                     assert_eq!(answer["id"], id);
-                    assert_eq!(answer["error"]["code"], -32602, "{method} {depth}");
+                    assert_eq!(answer["error"]["code"], -32602, "{method} {field} {depth}");
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use hooksd_tests::harness::{Agent, World, decision, events, world};
+use hooksd_tests::harness::{Agent, World, decision, events, eventually, world};
 use serde_json::{Value, json};
 
 /// A project whose every hook leaves a trace, and a user document that leaves another.
@@ -42,8 +42,13 @@ fn an_untrusted_project_runs_nothing_and_leaves_no_trace_in_the_snapshot() {
             assert_eq!(agent.load_diagnostics(), ["project_untrusted hooks.json"]);
         }
         fs::remove_file(world.at("project/.deepagents/hooks.json")).unwrap();
-        agent.reload().await;
-        assert_eq!((agent.snapshot(), agent.load_diagnostics()), (fingerprint_of_nothing.as_str(), vec![]));
+        // A deletion counts once it has lasted (D2).
+        eventually("the deletion counts", async || {
+            agent.reload().await;
+            assert_eq!(agent.snapshot(), fingerprint_of_nothing);
+            agent.load_diagnostics().is_empty().then_some(())
+        })
+        .await;
         assert_eq!((world.read("pwn"), world.read("ok").is_some()), (None, true));
     });
 }

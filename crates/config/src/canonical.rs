@@ -6,6 +6,7 @@ use std::fmt::Write;
 use crate::document::HandlerDeclaration;
 use crate::snapshot::{Group, OnFailure};
 use hooksd_protocol::event::EventName;
+use hooksd_protocol::methods::LegacyCommand;
 
 /// The canonical text of merged groups.
 #[must_use]
@@ -25,6 +26,34 @@ pub fn text(events: &[(EventName, Vec<Group>)]) -> String {
     }
     out.push_str("}}");
     out
+}
+
+/// The same with the commands of list-shaped documents. Where they stand does not count.
+#[must_use]
+pub fn with_legacy(canonical: &str, legacy: &[LegacyCommand]) -> String {
+    let mut out = canonical.strip_suffix('}').unwrap_or(canonical).to_owned();
+    out.push_str(",\"legacy\":[");
+    for (index, command) in legacy.iter().enumerate() {
+        comma(&mut out, index);
+        out.push_str("{\"argv\":");
+        strings(&mut out, &command.argv);
+        if let Some(events) = &command.events {
+            out.push_str(",\"events\":");
+            strings(&mut out, events);
+        }
+        out.push('}');
+    }
+    out.push_str("]}");
+    out
+}
+
+fn strings(out: &mut String, texts: &[String]) {
+    out.push('[');
+    for (index, text) in texts.iter().enumerate() {
+        comma(out, index);
+        string(out, text);
+    }
+    out.push(']');
 }
 
 fn comma(out: &mut String, index: usize) {
@@ -67,12 +96,9 @@ fn group_text(out: &mut String, group: &Group) {
 fn handler_text(out: &mut String, handler: &HandlerDeclaration) {
     out.push('{');
     if let Some(argv) = &handler.argv {
-        out.push_str("\"argv\":[");
-        for (index, argument) in argv.iter().enumerate() {
-            comma(out, index);
-            string(out, argument);
-        }
-        out.push_str("],");
+        out.push_str("\"argv\":");
+        strings(out, argv);
+        out.push(',');
     }
     out.push_str("\"command\":");
     string(out, &handler.command);

@@ -1,14 +1,13 @@
 //! Looking at one document without loading it: what would be used and what would not.
 
 use std::path::Path;
-use std::sync::Arc;
 
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::methods::{CheckResult, Scope};
 
 use crate::document::{ListForm, parse_bytes};
 use crate::read::{Found, MAX_DOCUMENT, bounded};
-use crate::snapshot::{Group, Snapshot, Source};
+use crate::snapshot::{Snapshot, Source, groups};
 
 /// Checks the file at `path`.
 #[must_use]
@@ -35,20 +34,12 @@ pub fn text(bytes: &[u8], location: &str, scope: Scope) -> CheckResult {
     let list_form = if scope == Scope::Plugin { ListForm::Refused } else { ListForm::Allowed };
     let parsed = parse_bytes(bytes, location, list_form);
     let usable = parsed.declarations.is_some();
-    let source = Arc::new(match scope {
+    let source = match scope {
         Scope::User => Source::User(location.into()),
         Scope::Project => Source::Project(location.into()),
         Scope::Plugin => Source::Plugin(location.to_owned()),
-    });
-    let groups = parsed
-        .declarations
-        .unwrap_or_default()
-        .into_iter()
-        .map(|(event, declarations)| {
-            let group = |declaration| Group { declaration, source: source.clone(), env: Arc::default() };
-            (event, declarations.into_iter().map(group).collect())
-        })
-        .collect();
+    };
+    let groups = groups(parsed.declarations.unwrap_or_default(), source);
     let snapshot = Snapshot::compile(groups, Vec::new(), parsed.diagnostics);
     CheckResult { usable, handlers: snapshot.handlers().len(), diagnostics: snapshot.diagnostics }
 }

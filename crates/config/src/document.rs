@@ -8,6 +8,8 @@ use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::json::{Dialect, Kind, Value, lenient_bool, lenient_float};
 
+use hooksd_protocol::methods::LegacyCommand;
+
 use crate::legacy::{self, LegacyEvent};
 use crate::snapshot::OnFailure;
 
@@ -45,6 +47,8 @@ pub type Declarations = BTreeMap<EventName, Vec<GroupDeclaration>>;
 pub struct Parsed {
     /// The declarations in the order of the document; `None` when nothing of it is left.
     pub declarations: Option<Vec<(EventName, Vec<GroupDeclaration>)>>,
+    /// The commands of a list-shaped document.
+    pub legacy: Vec<LegacyCommand>,
     /// One for each dropped item, in document order.
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -63,6 +67,7 @@ pub enum ListForm {
 pub fn parse_bytes(bytes: &[u8], location: &str, list_form: ListForm) -> Parsed {
     let unreadable = |reason: String| Parsed {
         declarations: None,
+        legacy: Vec::new(),
         diagnostics: vec![
             Diagnostic::warning(
                 code::CONFIG_READ_FAILED,
@@ -86,13 +91,14 @@ pub fn parse_bytes(bytes: &[u8], location: &str, list_form: ListForm) -> Parsed 
 /// Reads a document that is JSON already.
 #[must_use]
 pub fn parse_value(value: &Value<'_>, location: &str, list_form: ListForm) -> Parsed {
-    let mut reader = DocumentReader { location, diagnostics: Vec::new() };
+    let mut reader = DocumentReader { location, legacy: Vec::new(), diagnostics: Vec::new() };
     let declarations = reader.document(value, list_form);
-    Parsed { declarations, diagnostics: reader.diagnostics }
+    Parsed { declarations, legacy: reader.legacy, diagnostics: reader.diagnostics }
 }
 
 struct DocumentReader<'a> {
     location: &'a str,
+    legacy: Vec<LegacyCommand>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -128,6 +134,7 @@ impl DocumentReader<'_> {
             Kind::Array if list_form == ListForm::Allowed && legacy::is_list_form(&hooks) => {
                 let (declarations, diagnostics) = legacy::migrate(&hooks, self.location);
                 self.diagnostics.extend(diagnostics);
+                self.legacy = legacy::commands(&hooks, self.location);
                 return Some(declarations);
             }
             kind => {

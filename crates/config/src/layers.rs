@@ -6,6 +6,7 @@ use std::sync::Arc;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::json::{Dialect, Value};
+use hooksd_protocol::methods::LegacyCommand;
 
 use crate::document::{GroupDeclaration, ListForm, Parsed, parse_bytes, parse_value};
 use crate::read::{Contents, Found, MAX_DOCUMENT, bounded};
@@ -110,13 +111,15 @@ pub fn compile(
     for plugin in plugins {
         merge.plugin(plugin);
     }
-    Loaded { snapshot: Snapshot::compile(merge.events, merge.sources, merge.diagnostics), project: state }
+    let snapshot = Snapshot::compile(merge.events, merge.sources, merge.diagnostics);
+    Loaded { snapshot: snapshot.with_legacy(merge.legacy), project: state }
 }
 
 #[derive(Default)]
 struct Merge {
     events: Vec<(EventName, Vec<Group>)>,
     sources: Vec<SourceState>,
+    legacy: Vec<LegacyCommand>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -152,6 +155,7 @@ impl Merge {
         env: Vec<(String, String)>,
     ) -> bool {
         self.diagnostics.extend(parsed.diagnostics);
+        self.legacy.extend(parsed.legacy);
         let loaded = parsed.declarations.is_some();
         self.sources.push(SourceState { source: source.clone(), fingerprint, loaded });
         let (source, env) = (Arc::new(source), Arc::new(env));

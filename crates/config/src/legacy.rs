@@ -4,6 +4,7 @@
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::json::{Kind, Value};
+use hooksd_protocol::methods::LegacyCommand;
 
 use crate::document::{GroupDeclaration, HandlerDeclaration};
 use crate::snapshot::OnFailure;
@@ -71,6 +72,30 @@ pub fn is_list_form(hooks: &Value<'_>) -> bool {
     hooks.kind() == Kind::Array && hooks.items().iter().all(Value::is_object)
 }
 
+/// The commands as they are declared, for events that agents report in the older form.
+#[must_use]
+pub fn commands(hooks: &Value<'_>, location: &str) -> Vec<LegacyCommand> {
+    let mut commands = Vec::new();
+    for entry in hooks.items() {
+        let Some(argv) = argv(&entry) else { continue };
+        let events = match entry.get("events").filter(|names| !names.is_null()) {
+            Some(names) if names.kind() != Kind::Array => continue,
+            Some(names) => {
+                names.items().iter().filter_map(|name| Some(name.as_str()?.into_owned())).collect()
+            }
+            None => Vec::new(),
+        };
+        let all = entry.get("events").is_none_or(|names| names.items().is_empty());
+        let events = if all { None } else { Some(events) };
+        commands.push(LegacyCommand { argv, events, source: location.to_owned() });
+    }
+    commands
+}
+
+fn argv(entry: &Value<'_>) -> Option<Vec<String>> {
+    entry.get("command").and_then(|command| strings(&command)).filter(|argv| !argv.is_empty())
+}
+
 /// Maps the entries to events of today.
 #[must_use]
 pub fn migrate(
@@ -80,11 +105,7 @@ pub fn migrate(
     let mut events: Vec<(EventName, Vec<GroupDeclaration>)> = Vec::new();
     let mut unmapped = Vec::new();
     for entry in hooks.items() {
-        let Some(argv) =
-            entry.get("command").and_then(|command| strings(&command)).filter(|argv| !argv.is_empty())
-        else {
-            continue;
-        };
+        let Some(argv) = argv(&entry) else { continue };
         for legacy in wanted(&entry, &mut unmapped) {
             let (event, matcher) = legacy.equivalent();
             let group = GroupDeclaration {

@@ -3,8 +3,10 @@
 //! * [`read`]: bytes of a file that may be anything, without blocking and within a bound.
 //! * [`document`]: one document to groups of handlers, item by item (BEHAVIOUR section 4).
 //! * [`legacy`]: the older, list-shaped documents (BEHAVIOUR section 11).
+//! * [`environment`], [`dotenv`]: the variables of a session (BEHAVIOUR section 12).
 //! * [`matcher`], [`pattern`]: which events a group is for, with Python's meaning (BEHAVIOUR section 5, D7).
 //! * [`layers`]: project > user > plugin, into one snapshot.
+//! * [`plugins`]: which are enabled, and their documents (BEHAVIOUR section 7).
 //! * [`snapshot`], [`canonical`]: the result and its id.
 //! * [`project`], [`trust`]: where the project is and whether its document counts (BEHAVIOUR section 10).
 //!
@@ -13,12 +15,16 @@
 pub mod canonical;
 pub mod check;
 pub mod document;
+pub mod dotenv;
+pub mod environment;
 pub mod layers;
 pub mod legacy;
 pub mod matcher;
 pub mod pattern;
+pub mod plugins;
 pub mod project;
 pub mod read;
+pub mod safe_name;
 pub mod snapshot;
 pub mod trust;
 

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::{EventName, Owner};
+use hooksd_protocol::methods::LegacyCommand;
 
 use crate::canonical;
 use crate::document::{GroupDeclaration, HandlerDeclaration};
@@ -94,6 +95,16 @@ pub struct Group {
     pub env: Arc<Vec<(String, String)>>,
 }
 
+/// A document's declarations as groups of their own, without a plugin overlay.
+pub(crate) fn groups(
+    declarations: Vec<(EventName, Vec<GroupDeclaration>)>,
+    source: Source,
+) -> Vec<(EventName, Vec<Group>)> {
+    let source = Arc::new(source);
+    let group = |declaration| Group { declaration, source: source.clone(), env: Arc::default() };
+    declarations.into_iter().map(|(event, groups)| (event, groups.into_iter().map(group).collect())).collect()
+}
+
 /// One handler, ready to run.
 #[derive(Debug, Clone)]
 pub struct Handler {
@@ -149,6 +160,8 @@ pub struct Snapshot {
     pub load_diagnostics: usize,
     /// The merged groups as declared, in merge order.
     pub groups: Vec<(EventName, Vec<Group>)>,
+    /// The commands of list-shaped documents, which also run on events that agents report in the older form.
+    pub legacy: Vec<LegacyCommand>,
     handlers: Vec<Handler>,
 }
 
@@ -187,7 +200,27 @@ impl Snapshot {
         }
         let canonical = canonical::text(&groups);
         let id = fingerprint(canonical.as_bytes());
-        Snapshot { id, canonical, sources, diagnostics, load_diagnostics, groups, handlers }
+        Snapshot {
+            id,
+            canonical,
+            sources,
+            diagnostics,
+            load_diagnostics,
+            groups,
+            legacy: Vec::new(),
+            handlers,
+        }
+    }
+
+    /// The same with the commands of list-shaped documents; they are part of what the id stands for.
+    #[must_use]
+    pub fn with_legacy(mut self, legacy: Vec<LegacyCommand>) -> Snapshot {
+        if !legacy.is_empty() {
+            self.canonical = canonical::with_legacy(&self.canonical, &legacy);
+            self.id = fingerprint(self.canonical.as_bytes());
+            self.legacy = legacy;
+        }
+        self
     }
 
     /// All handlers, in configuration order within each event.

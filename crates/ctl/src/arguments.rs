@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(
     version,
     after_help = "Exit status: 0 done, 1 check found something, 2 wrong command line or input, \
-                  3 no daemon answers, 4 the daemon refused."
+                  3 no daemon answers, 4 the daemon refused, 5 trust was not changed."
 )]
 pub(crate) struct Arguments {
     /// The daemon's socket; default $HOOKSD_SOCKET, else $XDG_RUNTIME_DIR/hooksd/hooksd.sock
@@ -32,6 +32,8 @@ pub(crate) enum Command {
     Check(Check),
     /// The handlers that a new session in a folder would get, each with its document
     Show(Show),
+    /// Trust a project's hooks.json, or trust it no longer; needs no daemon
+    Trust(Trust),
     /// Stop the daemon
     Shutdown(Shutdown),
 }
@@ -78,6 +80,49 @@ pub(crate) struct Show {
     /// The folder; default the current one
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
+}
+
+/// Trusting a project lets its hooks.json run commands as you. What is trusted is exactly the bytes that are shown:
+/// after an edit the project is untrusted until you look again.
+#[derive(Debug, Args)]
+pub(crate) struct Trust {
+    #[command(subcommand)]
+    pub(crate) action: Option<TrustAction>,
+    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) config_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum TrustAction {
+    /// The trusted projects (the default)
+    List,
+    /// What a project's hooks.json would run, and whether it is trusted
+    Status(Project),
+    /// Show what a project's hooks.json would run, and trust it with --fingerprint or --yes
+    Grant(Grant),
+    /// Trust a project no longer, from the next event on
+    Revoke(Project),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Project {
+    /// A folder in the project; default the current one
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Grant {
+    /// A folder in the project; default the current one
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Trust the document if it has this SHA-256, as `trust status` shows it
+    #[arg(long, value_name = "SHA256", conflicts_with = "yes")]
+    pub(crate) fingerprint: Option<String>,
+    /// Trust the document as it is now
+    #[arg(long)]
+    pub(crate) yes: bool,
 }
 
 #[derive(Debug, Args)]

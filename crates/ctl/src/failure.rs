@@ -1,6 +1,7 @@
 //! Why a command did not do what it should, in one sentence with the fix, and the exit status that goes with it.
 
 use hooksd_client::ClientError;
+use hooksd_config::trust::consent::ConsentError;
 use hooksd_protocol::rpc::error_code;
 use hooksd_protocol::socket::SocketPathError;
 
@@ -16,6 +17,12 @@ pub(crate) enum Failure {
     /// The daemon could not be asked.
     #[error("{0}")]
     Client(#[from] ClientError),
+    /// Trust was not changed.
+    #[error("{0}")]
+    Trust(#[from] ConsentError),
+    /// A grant without consent, or a store that cannot be used.
+    #[error("{0}")]
+    NotTrusted(String),
     /// The answer could not be printed.
     #[error("cannot write the output: {0}")]
     Output(#[from] std::io::Error),
@@ -27,6 +34,7 @@ impl Failure {
         match self {
             Failure::Input(_) | Failure::Socket(_) | Failure::Output(_) => 2,
             Failure::Client(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => 2,
+            Failure::Trust(_) | Failure::NotTrusted(_) => 5,
             Failure::Client(ClientError::NotRunning { .. }) => 3,
             Failure::Client(_) => 4,
         }

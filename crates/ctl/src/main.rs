@@ -1,7 +1,7 @@
 //! `hooksctl`: the commands people type to drive hooksd.
 //!
 //! Exit status: 0 done; 1 `check` found something; 2 the command line or an input is wrong; 3 no daemon answers;
-//! 4 the daemon refused or its answer cannot be read. Output is plain when it is not a terminal; `--json` is for
+//! 4 the daemon refused or its answer cannot be read; 5 trust was not changed. Output is plain when it is not a terminal; `--json` is for
 //! machines and holds exactly one JSON value.
 
 mod arguments;
@@ -25,6 +25,7 @@ fn main() -> ExitCode {
         Command::Status => commands::status::run(&arguments, &mut printer),
         Command::Check(check) => commands::check::run(check, &mut printer),
         Command::Show(show) => commands::show::run(&arguments, show, &mut printer),
+        Command::Trust(trust) => commands::trust::run(trust, &mut printer),
         Command::Shutdown(shutdown) => commands::shutdown::run(&arguments, shutdown, &mut printer),
     };
     match done {

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity};
+use hooksd_protocol::methods::{HandlerInfo, LegacyCommand};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -86,6 +87,36 @@ fn escaped(json: &str) -> String {
 fn steers(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+/// Lines for a handler: its id and matcher, what it runs, and how.
+pub(crate) fn handler_lines(handler: &HandlerInfo) -> [String; 3] {
+    let matcher =
+        handler.matcher.as_deref().map(|text| format!(" matcher {}", safe(text))).unwrap_or_default();
+    let command = match &handler.argv {
+        Some(argv) => argv.join(" "),
+        None => handler.command.clone(),
+    };
+    let timeout = handler.timeout.map(|seconds| format!("{seconds} s, ")).unwrap_or_default();
+    [
+        format!("{}{matcher}", handler.id),
+        format!("    {}", safe(&command)),
+        format!("    {timeout}on failure {}, from {}", handler.on_failure, safe(&handler.source)),
+    ]
+}
+
+/// Lines for a command of the older form, with a blank one before.
+pub(crate) fn legacy_lines(command: &LegacyCommand) -> [String; 4] {
+    let events = match &command.events {
+        Some(events) => events.join(", "),
+        None => "all".to_owned(),
+    };
+    [
+        String::new(),
+        format!("older form, on {}", safe(&events)),
+        format!("    {}", safe(&command.argv.join(" "))),
+        format!("    5 s, from {}", safe(&command.source)),
+    ]
 }
 
 /// One line for a diagnostic.

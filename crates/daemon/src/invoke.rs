@@ -11,6 +11,7 @@ use hooksd_engine::projection::Transcripts;
 use hooksd_engine::reduce::{Ran, reduce};
 use hooksd_protocol::decision::{Body, Decision};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
+use hooksd_protocol::invocation::Event;
 use hooksd_protocol::methods::{
     HandlerReport, HandlerStatus, InvokeOptions, InvokeResult, ProtocolVersion, SessionOpen,
 };
@@ -20,10 +21,12 @@ use uuid::Uuid;
 
 use crate::daemon::Daemon;
 use crate::fanout::{Progress, Surroundings, fan_out};
+use crate::legacy;
 use crate::once::{Answer, Delivery, Execution, Finisher};
 use crate::pinned::{MAX_DEPTH, Pinned};
 use crate::session::Session;
 use crate::sessions::open_inline;
+use crate::transcripts;
 
 /// The session of a request.
 pub(crate) enum Target {
@@ -89,13 +92,7 @@ pub(crate) async fn invoke(
         return Err(RpcError::new(error_code::SNAPSHOT_MISMATCH, message)
             .with(serde_json::json!({ "expected": expected, "got": got })));
     }
-    if !pinned.still_trusted(&daemon.settings)? {
-        let root = pinned.root.display().to_string();
-        let message = format!("{root} is no longer trusted but its hooks are loaded: use session/reload");
-        return Err(
-            RpcError::new(error_code::UNTRUSTED_WORKSPACE, message).with(serde_json::json!({ "root": root }))
-        );
-    }
+    check_trusted(&daemon, &pinned)?;
     let cwd = match request.input.cwd() {
         Some(cwd) => PathBuf::from(cwd),
         None => pinned.view.cwd.clone(),
@@ -120,6 +117,7 @@ pub(crate) async fn invoke(
         }
         Delivery::First(execution, waiter) => {
             let progress = progress.map(|progress| progress(id.uuid));
+            let records = session.transcript.taken();
             let run = Run {
                 daemon: daemon.clone(),
                 session,
@@ -131,6 +129,7 @@ pub(crate) async fn invoke(
                 deadline,
                 received: request.received,
                 progress,
+                records,
             };
             daemon.events.spawn(async move {
                 let finisher = Finisher::new(execution.clone());
@@ -160,6 +159,16 @@ pub(crate) async fn invoke(
     }
 }
 
+/// Refuses to go on when the project's handlers are loaded but the store trusts them no longer.
+pub(crate) fn check_trusted(daemon: &Daemon, pinned: &Pinned) -> Result<(), RpcError> {
+    if pinned.still_trusted(&daemon.settings)? {
+        return Ok(());
+    }
+    let root = pinned.root.display().to_string();
+    let message = format!("{root} is no longer trusted but its hooks are loaded: use session/reload");
+    Err(RpcError::new(error_code::UNTRUSTED_WORKSPACE, message).with(serde_json::json!({ "root": root })))
+}
+
 /// Runs something that reads files away from the async threads.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
@@ -180,19 +189,21 @@ struct Run {
     deadline: Option<Instant>,
     received: Instant,
     progress: Option<Progress>,
+    /// How many appends to transcripts came before the event: handlers see those.
+    records: u64,
 }
 
 impl Run {
     /// Runs the event. The flag says whether the answer is worth repeating to a second delivery.
     async fn execute(self, execution: &Execution) -> (Answer, bool) {
         let _running = self.session.begin_event();
-        if self.pinned.depth(&self.daemon.settings) >= MAX_DEPTH {
+        if self.pinned.depth() >= MAX_DEPTH {
             let message =
                 format!("hooks that start agents that have hooks end at depth {MAX_DEPTH}; no handler ran");
             return self.without_handlers(Diagnostic::warning(code::RECURSION_LIMIT, message));
         }
         let plan = match self.plan(&execution.cancel).await {
-            Ok(Some(plan)) => plan,
+            Ok(Some(plan)) => legacy::without_derived(plan, &self.session),
             Ok(None) => {
                 let name = self.input.event_name();
                 let message = format!("{name} is no event of hooksd; nothing can be configured for it");
@@ -226,6 +237,7 @@ impl Run {
 
     /// An expression may take a tenth of a second to reach its bound: not on an async thread (D7).
     async fn plan(&self, cancel: &CancellationToken) -> Result<Option<Plan>, RpcError> {
+        self.session.transcript.wait_for(self.records).await;
         let transcripts = self.transcripts();
         if !self.input.event().is_some_and(|event| self.pinned.snapshot().has_expressions(event)) {
             return Ok(plan(self.pinned.snapshot(), &self.input, &transcripts, &|| false));
@@ -275,15 +287,25 @@ impl Run {
         Surroundings { fallback_cwds, deadline: self.deadline, ..Surroundings::new(self.cwd.clone(), env) }
     }
 
-    /// The transcripts the client names; else a place of the session's own, which may not exist yet.
+    /// The transcripts the client names; else the daemon's own, of which the session's may not exist yet.
     fn transcripts(&self) -> Transcripts {
-        let own = || {
-            let folder = self.daemon.settings.config_dir.join(".state").join("hooksd").join("transcripts");
-            folder.join(format!("{}.jsonl", self.session.id)).display().to_string()
+        let own = |agent_id: Option<&str>| {
+            let thread_id = self.session.thread_id.decoded();
+            transcripts::path(&self.daemon.settings.config_dir, &thread_id, agent_id)
         };
+        let of_agent = || match &self.input {
+            Input::Invocation(invocation) => match &invocation.event {
+                Event::SubagentStop(event) => {
+                    Some(own(Some(&event.agent.id.decoded()))).filter(|path| path.is_file())
+                }
+                _ => None,
+            },
+            Input::Payload(_) => None,
+        };
+        let text = |path: PathBuf| path.display().to_string();
         Transcripts {
-            session: self.options.transcript_path.clone().unwrap_or_else(own),
-            agent: self.options.agent_transcript_path.clone(),
+            session: self.options.transcript_path.clone().unwrap_or_else(|| text(own(None))),
+            agent: self.options.agent_transcript_path.clone().or_else(|| of_agent().map(text)),
         }
     }
 

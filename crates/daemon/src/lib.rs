@@ -13,14 +13,17 @@ pub mod demo;
 pub mod fanout;
 mod hot;
 mod invoke;
+mod legacy;
 mod lines;
 pub mod listen;
 mod methods;
 mod once;
 mod pinned;
+mod plugins;
 mod session;
 mod sessions;
 pub mod settings;
+mod transcripts;
 
 pub use daemon::{Shutdown, run};
 pub use settings::Settings;

@@ -4,16 +4,20 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use hooksd_config::environment::layered;
 use hooksd_config::layers::{Loaded, ProjectDocument};
 use hooksd_config::read::Found;
 use hooksd_config::snapshot::Source;
-use hooksd_config::trust::{Store, store_path};
+use hooksd_config::trust::{Policy, Store, store_path};
 use hooksd_config::{Snapshot, project};
 use hooksd_engine::environment::is_secret;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
-use hooksd_protocol::methods::{FingerprintTrust, Mode, ProjectInfo, SnapshotInfo, SourceInfo, Trust};
+use hooksd_protocol::methods::{
+    FingerprintTrust, Mode, Plugins, ProjectInfo, SnapshotInfo, SourceInfo, Trust,
+};
 
 use crate::hot::{Documents, FileStamp, Shortage, Slot};
+use crate::plugins::plugin_documents;
 use crate::settings::Settings;
 
 /// Names how many hooks deep an agent runs (D12).
@@ -33,6 +37,8 @@ pub(crate) struct View {
     pub(crate) trust: Option<Trust>,
     /// The environment it has sent.
     pub(crate) env: Option<Arc<Vec<(OsString, OsString)>>>,
+    /// The plugins it wants.
+    pub(crate) plugins: Option<Plugins>,
 }
 
 /// What a session's events run against. Swapped as a whole; an event finishes on the one it began with.
@@ -45,6 +51,8 @@ pub(crate) struct Pinned {
     loaded: Arc<Loaded>,
     /// What belongs to this view alone: trust, and documents of which an older version serves.
     remarks: Vec<Diagnostic>,
+    /// The session's environment, or else the daemon's, with what .env files fill in (BEHAVIOUR section 12).
+    variables: Vec<(OsString, OsString)>,
     /// Keep the documents hot.
     _hot: Vec<Arc<Slot>>,
     /// Set when the project's handlers count only because the store says so: the stamp it had when it last did.
@@ -60,20 +68,20 @@ pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Res
     let root = resolved.clone().unwrap_or_else(|| view.cwd.clone());
     // Stamped before it is read: a change in between is noticed at the next event.
     let stamp = FileStamp::of(&store_path(&settings.config_dir)).filter(FileStamp::has_settled);
-    let store = match view.mode {
-        Mode::Interactive => Store::read(&settings.config_dir),
+    let mut policy = match view.mode {
+        Mode::Interactive => Policy::with_store(Store::read(&settings.config_dir)),
         // Headless sessions ignore the persisted store (BEHAVIOUR section 10).
-        Mode::Headless => Store::Absent,
+        Mode::Headless => Policy::explicit_only(),
     };
-    if let Store::Unknown(reason) = store {
-        return Err(Shortage(reason));
+    if let Store::Unknown(reason) = policy.store() {
+        return Err(Shortage(reason.clone()));
     }
-    let granted = |fingerprint: &str| match &view.trust {
-        Some(Trust::Explicit(_)) => resolved.is_some(),
-        Some(Trust::Fingerprint(grant)) => resolved.is_some() && grant.fingerprint == fingerprint,
-        None => false,
-    };
-    let trusted = |fingerprint: &str| granted(fingerprint) || store.trusts(&root, fingerprint);
+    if let Some(Trust::Fingerprint(grant)) = &view.trust {
+        policy.grant_bytes(&root, &grant.fingerprint);
+    }
+    let explicit = matches!(view.trust, Some(Trust::Explicit(_)));
+    let granted = |fingerprint: &str| explicit || policy.granted(&root, fingerprint);
+    let trusted = |fingerprint: &str| explicit || policy.trusts(&root, fingerprint);
     let mut user = documents.look(&settings.user_document())?;
     let document = resolved.as_deref().map(project::document);
     let mut project = document.as_deref().map(|path| documents.look(path)).transpose()?;
@@ -85,10 +93,20 @@ pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Res
         other.problem = good.problem.clone();
     }
     let project_found = project.as_ref().map_or(&Found::Absent, |look| &look.found);
-    let loaded = documents.compile(&user.found, project_found, &trusted, &[]);
+    let (plugins, plugin_diagnostics) = plugin_documents(settings, view.plugins.as_ref(), &root);
+    let loaded = documents.compile(&user.found, project_found, &trusted, &plugins);
+    // Without a document there is nothing that a grant could be for; the store may trust the folder as such.
+    let workspace = match &loaded.project.fingerprint {
+        Some(fingerprint) => trusted(fingerprint),
+        None => policy.store().trusts(&root, ""),
+    };
+    let own = view.env.as_ref().map_or(settings.environment.as_slice(), |env| env.as_slice());
+    let environment = layered(own, Some(root.as_path()).filter(|_| workspace), &settings.config_dir);
 
     let mut remarks: Vec<Diagnostic> = user.problem.into_iter().collect();
-    if let Store::Unreadable(reason) = &store {
+    remarks.extend(plugin_diagnostics);
+    remarks.extend(environment.diagnostics);
+    if let Store::Unreadable(reason) = policy.store() {
         let message = format!("the trust store {reason}; no project is trusted");
         remarks.push(Diagnostic::warning(code::TRUST_STORE_UNREADABLE, message));
     }
@@ -100,7 +118,8 @@ pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Res
         remarks.push(Diagnostic::warning(code::PROJECT_UNTRUSTED, message).field(document));
     }
     let fingerprint = loaded.project.fingerprint.clone();
-    let by_store = loaded.project.loaded && !fingerprint.as_deref().is_some_and(granted);
+    let used = loaded.project.loaded || workspace;
+    let by_store = used && !granted(fingerprint.as_deref().unwrap_or_default());
     let store_stamp = by_store.then(|| Mutex::new(stamp));
     // A grant is bound to the bytes it was given for: other bytes need another one (BEHAVIOUR section 10).
     let trust = match view.trust {
@@ -110,7 +129,15 @@ pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Res
         trust => trust,
     };
     let hot = [Some(user.slot), project.map(|look| look.slot)].into_iter().flatten().collect();
-    Ok(Pinned { view: View { trust, ..view }, root, loaded, remarks, _hot: hot, store_stamp })
+    Ok(Pinned {
+        view: View { trust, ..view },
+        root,
+        loaded,
+        remarks,
+        variables: environment.variables,
+        _hot: hot,
+        store_stamp,
+    })
 }
 
 impl Pinned {
@@ -149,15 +176,17 @@ impl Pinned {
         Ok(trusted)
     }
 
-    /// How many hooks deep the session runs.
-    pub(crate) fn depth(&self, settings: &Settings) -> u32 {
-        let depth = self.variables(settings).iter().find(|(name, _)| name == DEPTH_VARIABLE);
-        // What is no number was not set by us: nobody gets round the limit that way.
-        depth.map_or(0, |(_, depth)| depth.to_str().and_then(|depth| depth.parse().ok()).unwrap_or(MAX_DEPTH))
+    /// The session's variables, as far as they are text.
+    pub(crate) fn text_variables(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.variables.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)))
     }
 
-    fn variables<'a>(&'a self, settings: &'a Settings) -> &'a [(OsString, OsString)] {
-        self.view.env.as_ref().map(|env| env.as_slice()).unwrap_or(&settings.environment)
+    /// How many hooks deep the session runs.
+    pub(crate) fn depth(&self) -> u32 {
+        let depth = self.variables.iter().find(|(name, _)| name == DEPTH_VARIABLE);
+        let depth = depth.map(|(_, depth)| depth.to_string_lossy());
+        // What is no number was not set by us: nobody gets round the limit that way.
+        depth.map_or(0, |depth| if depth.is_empty() { 0 } else { depth.trim().parse().unwrap_or(MAX_DEPTH) })
     }
 
     /// What handlers get, without plugin overlays: the session's variables without secrets, and ours (D12).
@@ -171,7 +200,7 @@ impl Pinned {
             ("HOOKSD_SOCKET", settings.socket.clone().unwrap_or_default().into_os_string()),
             ("HOOKSD_SESSION", session.into()),
             ("HOOKSD_INVOCATION", invocation.into()),
-            (DEPTH_VARIABLE, (self.depth(settings) + 1).to_string().into()),
+            (DEPTH_VARIABLE, (self.depth().saturating_add(1)).to_string().into()),
             ("CLAUDE_PROJECT_DIR", self.root.clone().into_os_string()),
             ("DEEPAGENTS_PROJECT_DIR", self.root.clone().into_os_string()),
         ];
@@ -179,7 +208,7 @@ impl Pinned {
             let name = name.to_string_lossy();
             !is_secret(&name) && !own.iter().any(|(own, _)| *own == name)
         };
-        let inherited = self.variables(settings).iter().filter(|(name, _)| kept(name)).cloned();
+        let inherited = self.variables.iter().filter(|(name, _)| kept(name)).cloned();
         let own = own
             .iter()
             .filter(|(_, value)| !value.is_empty())

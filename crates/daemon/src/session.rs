@@ -1,7 +1,7 @@
 //! One conversation of one agent, pinned to the snapshot it was opened with (BEHAVIOUR section 10).
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,7 @@ use crate::hot::{Documents, Shortage};
 use crate::once::Once;
 use crate::pinned::{Pinned, View, pin};
 use crate::settings::Settings;
+use crate::transcripts::Order;
 
 /// How long a session outlives its last connection, so that an agent that reconnects can go on. Seconds (PROTOCOL).
 pub(crate) const GRACE_SECONDS: u64 = 60;
@@ -45,6 +46,10 @@ pub(crate) struct Session {
     pub(crate) accepts: Vec<Capability>,
     pub(crate) pinned: ArcSwap<Pinned>,
     pub(crate) once: Arc<Once>,
+    /// The order of its transcripts' records.
+    pub(crate) transcript: Arc<Order>,
+    /// Set by the first `legacy/emit`: from then on nothing of the older form is derived from events of today.
+    pub(crate) reports_legacy: AtomicBool,
     /// Cancelled when the session is closed: its events stop.
     pub(crate) closed: CancellationToken,
     /// Whether edits reach it by themselves.
@@ -69,6 +74,8 @@ impl Session {
             accepts: open.accepts,
             pinned: ArcSwap::from_pointee(pinned),
             once: Arc::default(),
+            transcript: Arc::default(),
+            reports_legacy: AtomicBool::new(false),
             closed,
             follow: open.follow,
             moving: Mutex::new(None),
@@ -206,6 +213,13 @@ impl Session {
 
 /// Counts an event as running.
 pub(crate) struct RunningEvent(Arc<Session>);
+
+impl RunningEvent {
+    /// Whose event it is.
+    pub(crate) fn session(&self) -> &Session {
+        &self.0
+    }
+}
 
 impl Drop for RunningEvent {
     fn drop(&mut self) {

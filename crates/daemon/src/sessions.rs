@@ -40,6 +40,7 @@ pub(crate) fn open_inline(
         mode: open.mode,
         trust: open.trust.clone(),
         env: open.env.as_ref().map(variables),
+        plugins: open.plugins.clone(),
     };
     let pinned = pin(settings, documents, view)?;
     let id = Uuid::new_v4().simple().to_string();
@@ -112,7 +113,8 @@ impl Sessions {
             // A grant is for the folder it was given in: moving resolves trust anew (BEHAVIOUR section 10).
             let kept = view.trust.filter(|_| cwd == view.cwd);
             let env = reload.env.as_ref().map(variables).or(view.env);
-            View { cwd, mode: view.mode, trust: reload.trust.or(kept), env }
+            let plugins = reload.plugins.or(view.plugins);
+            View { cwd, mode: view.mode, trust: reload.trust.or(kept), env, plugins }
         })?;
         Ok(session)
     }

@@ -11,9 +11,11 @@
 pub mod answer;
 mod decode;
 pub mod environment;
+pub mod legacy;
 pub mod outcome;
 pub mod plan;
 pub mod projection;
+pub mod redact;
 pub mod reduce;
 pub mod terminal;
 pub mod tools;

@@ -4,6 +4,7 @@ use hooksd_config::legacy::LegacyEvent;
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::invocation::{Agent, ApprovalMode, Event, Invocation};
 use hooksd_protocol::json::Text;
+use hooksd_protocol::json::python::ascii_string;
 use hooksd_protocol::payload::{self, Common, EffortLevel, Payload};
 
 use crate::tools;
@@ -197,25 +198,10 @@ pub fn legacy_stdin(event: LegacyEvent, thread_id: &str) -> String {
     let name = event.as_str();
     match event {
         LegacyEvent::SessionStart | LegacyEvent::SessionEnd | LegacyEvent::TaskComplete => {
-            format!("{{\"event\": \"{name}\", \"thread_id\": {}}}", ascii_json_string(thread_id))
+            format!("{{\"event\": \"{name}\", \"thread_id\": {}}}", ascii_string(thread_id))
         }
         _ => format!("{{\"event\": \"{name}\"}}"),
     }
-}
-
-fn ascii_json_string(text: &str) -> String {
-    let quoted = serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned());
-    let mut out = String::with_capacity(quoted.len());
-    for c in quoted.chars() {
-        if c.is_ascii() {
-            out.push(c);
-        } else {
-            for unit in c.encode_utf16(&mut [0; 2]) {
-                out.push_str(&format!("\\u{unit:04x}"));
-            }
-        }
-    }
-    out
 }
 
 /// What reduction needs to know of an event.

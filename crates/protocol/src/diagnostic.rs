@@ -89,6 +89,8 @@ pub mod code {
     pub const LEGACY_DEPRECATED: &str = "legacy_deprecated";
     pub const LEGACY_MIGRATED: &str = "legacy_migrated";
     pub const LEGACY_UNMAPPED: &str = "legacy_unmapped";
+    pub const PLUGIN_HOOKS_FAILED: &str = "plugin_hooks_failed";
+    pub const ENV_FILE_FAILED: &str = "env_file_failed";
     pub const PROJECT_UNTRUSTED: &str = "project_untrusted";
     pub const TRUST_STORE_UNREADABLE: &str = "trust_store_unreadable";
     // Before handlers run.

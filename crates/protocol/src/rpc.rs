@@ -23,6 +23,10 @@ pub mod error_code {
     pub const SHUTTING_DOWN: i64 = -32006;
     /// A deadline that is already past (D22).
     pub const DEADLINE_PASSED: i64 = -32007;
+    /// The trust store was not changed.
+    pub const TRUST_NOT_SAVED: i64 = -32010;
+    /// A transcript could not be written; nothing else is affected.
+    pub const TRANSCRIPT_NOT_WRITTEN: i64 = -32011;
     pub const CANCELLED: i64 = -32800;
 }
 

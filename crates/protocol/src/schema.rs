@@ -56,6 +56,16 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "hook/invoke",
             "Runs the handlers that match an event and answers with the one reduced decision.",
         ),
+        method::<methods::LegacyEmit, methods::LegacyEmitted>(
+            g,
+            "legacy/emit",
+            "Starts the commands of list-shaped documents on an event of that form; answers at once.",
+        ),
+        method::<methods::TranscriptAppend, methods::TranscriptAppended>(
+            g,
+            "transcript/append",
+            "Appends records to the daemon's own transcript of the conversation, without secrets.",
+        ),
         method::<methods::ConfigCheck, methods::CheckResult>(
             g,
             "config/check",
@@ -65,6 +75,26 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             g,
             "config/show",
             "The merged handlers of a folder, each with the document it comes from.",
+        ),
+        method::<methods::NoParams, methods::TrustListed>(
+            g,
+            "trust/list",
+            "The projects that are trusted for good.",
+        ),
+        method::<methods::TrustQuery, methods::TrustStatus>(
+            g,
+            "trust/status",
+            "What a project's document would run, and whether it is trusted.",
+        ),
+        method::<methods::TrustGrant, methods::TrustChanged>(
+            g,
+            "trust/grant",
+            "Trusts a project's document for good, if it still has these bytes.",
+        ),
+        method::<methods::TrustQuery, methods::TrustChanged>(
+            g,
+            "trust/revoke",
+            "Trusts a project no longer, from the next event on.",
         ),
         method::<methods::NoParams, methods::DaemonStatus>(g, "daemon/status", "How the daemon is."),
         method::<methods::NoParams, methods::Reloaded>(
@@ -136,7 +166,7 @@ pub fn openrpc() -> Value {
 }
 
 /// Every error code with its meaning.
-pub const ERRORS: [(i64, &str); 13] = [
+pub const ERRORS: [(i64, &str); 15] = [
     (rpc::error_code::PARSE_ERROR, "the line is not JSON"),
     (rpc::error_code::INVALID_REQUEST, "the JSON is no request"),
     (rpc::error_code::METHOD_NOT_FOUND, "no such method"),
@@ -152,6 +182,8 @@ pub const ERRORS: [(i64, &str); 13] = [
     (rpc::error_code::OVERLOADED, "too many requests at once; data.retry_after_ms says when to try again"),
     (rpc::error_code::SHUTTING_DOWN, "the daemon is stopping"),
     (rpc::error_code::DEADLINE_PASSED, "the deadline passed before there was an answer"),
+    (rpc::error_code::TRUST_NOT_SAVED, "the trust store was not changed; the message says why"),
+    (rpc::error_code::TRANSCRIPT_NOT_WRITTEN, "the transcript could not be written; events go on"),
     (rpc::error_code::CANCELLED, "the request was cancelled"),
 ];
 

@@ -5,6 +5,7 @@ pub(crate) mod invoke;
 pub(crate) mod show;
 pub(crate) mod shutdown;
 pub(crate) mod status;
+pub(crate) mod trust;
 
 use std::time::Duration;
 

@@ -8,7 +8,7 @@ use super::connect;
 use crate::arguments::{Arguments, Show};
 use crate::failure::Failure;
 use crate::input::absolute;
-use crate::print::{Printer, diagnostic, safe};
+use crate::print::{Printer, diagnostic, handler_lines, legacy_lines, safe};
 
 pub(crate) fn run(arguments: &Arguments, show: &Show, printer: &mut Printer) -> Result<ExitCode, Failure> {
     let cwd = absolute(show.folder.as_deref())?.display().to_string();
@@ -26,22 +26,10 @@ pub(crate) fn run(arguments: &Arguments, show: &Show, printer: &mut Printer) -> 
             lines.push(format!("{:<8} {} ({loaded})", source.scope, safe(&source.path)));
         }
         for handler in &shown.handlers {
-            let matcher =
-                handler.matcher.as_deref().map(|text| format!(" matcher {}", safe(text))).unwrap_or_default();
             lines.push(String::new());
-            lines.push(format!("{}{matcher}", handler.id));
-            let command = match &handler.argv {
-                Some(argv) => argv.join(" "),
-                None => handler.command.clone(),
-            };
-            lines.push(format!("    {}", safe(&command)));
-            let timeout = handler.timeout.map(|seconds| format!("{seconds} s, ")).unwrap_or_default();
-            lines.push(format!(
-                "    {timeout}on failure {}, from {}",
-                handler.on_failure,
-                safe(&handler.source)
-            ));
+            lines.extend(handler_lines(handler));
         }
+        lines.extend(shown.legacy.iter().flat_map(legacy_lines));
         if !shown.snapshot.diagnostics.is_empty() {
             lines.push(String::new());
             lines.extend(shown.snapshot.diagnostics.iter().map(diagnostic));

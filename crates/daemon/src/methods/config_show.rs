@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use hooksd_config::trust::consent::handler_info;
 use hooksd_protocol::invocation::check_cwd;
-use hooksd_protocol::methods::{ConfigShow, ConfigShown, HandlerInfo, Mode};
+use hooksd_protocol::methods::{ConfigShow, ConfigShown, Mode};
 use hooksd_protocol::rpc::{Frame, RpcError};
 
 use super::{Work, later, params};
@@ -21,23 +22,13 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
 }
 
 fn show(daemon: &Daemon, cwd: String) -> Result<ConfigShown, Shortage> {
-    let view = View { cwd: PathBuf::from(cwd), mode: Mode::Interactive, trust: None, env: None };
+    let view =
+        View { cwd: PathBuf::from(cwd), mode: Mode::Interactive, trust: None, env: None, plugins: None };
     let pinned = pin(&daemon.settings, &daemon.documents, view)?;
-    let handlers = pinned
-        .snapshot()
-        .handlers()
-        .iter()
-        .map(|handler| HandlerInfo {
-            id: handler.id.clone(),
-            event: handler.event,
-            matcher: handler.matcher_text.clone(),
-            command: handler.command.clone(),
-            argv: handler.argv.clone(),
-            timeout: handler.timeout,
-            status_message: handler.status_message.clone(),
-            on_failure: handler.on_failure.as_str().to_owned(),
-            source: handler.source.label(),
-        })
-        .collect();
-    Ok(ConfigShown { snapshot: pinned.snapshot_info(), project: pinned.project_info(), handlers })
+    Ok(ConfigShown {
+        snapshot: pinned.snapshot_info(),
+        project: pinned.project_info(),
+        handlers: pinned.snapshot().handlers().iter().map(handler_info).collect(),
+        legacy: pinned.snapshot().legacy.clone(),
+    })
 }

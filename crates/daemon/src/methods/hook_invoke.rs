@@ -12,12 +12,11 @@ use hooksd_protocol::methods::{HookProgress, InvokeOptions, SessionRef};
 use hooksd_protocol::rpc::{Frame, RpcError, request_line};
 use uuid::Uuid;
 
-use super::{Work, later, refuse_when_stopping};
+use super::{Work, check_inline, invalid, later, refuse_when_stopping};
 use crate::connection::{Caller, Outbox};
 use crate::daemon::Daemon;
 use crate::fanout::Progress;
 use crate::invoke::{ProgressFor, Request, Target, invoke};
-use crate::session::check_open;
 
 /// The params by name; [`InvokeOptions`] lists the optional ones.
 const KNOWN: [&str; 11] = [
@@ -37,7 +36,6 @@ const KNOWN: [&str; 11] = [
 pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> Result<Work, RpcError> {
     let received = Instant::now();
     refuse_when_stopping(daemon)?;
-    let invalid = |error: ReadError| RpcError::invalid_params(&error);
     let fail = |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
     let params = frame.params.as_ref().filter(|params| params.is_object());
     let Some(params) = params else {
@@ -49,12 +47,11 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> 
     let options: InvokeOptions = read(params, Reading::Strict).map_err(invalid)?;
     let (input, raw) = input(params).map_err(invalid)?;
     let content = options.invocation_id.as_ref().map(|_| fingerprint(raw.as_bytes())).unwrap_or_default();
-    let target = match SessionRef::read(params).map_err(invalid)? {
+    let session = SessionRef::read(params).map_err(invalid)?;
+    check_inline(&session)?;
+    let target = match session {
         SessionRef::Id(id) => Target::Open(daemon.sessions.get(&id)?),
-        SessionRef::Inline(open) => {
-            check_open(&open).map_err(|error| invalid(error.within("session")))?;
-            Target::Inline(open)
-        }
+        SessionRef::Inline(open) => Target::Inline(open),
     };
     let progress: Option<ProgressFor> = options.progress.then(|| {
         let outbox = caller.outbox.clone();

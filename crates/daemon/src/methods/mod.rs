@@ -7,18 +7,25 @@ mod daemon_shutdown;
 mod daemon_status;
 mod hook_invoke;
 mod initialize;
+mod legacy_emit;
 mod rpc_discover;
 mod session_attach;
 mod session_close;
 mod session_list;
 mod session_open;
 mod session_reload;
+mod transcript_append;
+mod trust_grant;
+mod trust_list;
+mod trust_revoke;
+mod trust_status;
 
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
 use hooksd_protocol::json::{Dialect, RawJson, ReadError, Reading, Value, read};
+use hooksd_protocol::methods::SessionRef;
 use hooksd_protocol::rpc::{Frame, RpcError, error_code, response_line};
 use hooksd_protocol::schema;
 use serde::Serialize;
@@ -27,6 +34,7 @@ use serde::de::DeserializeOwned;
 use crate::connection::Caller;
 use crate::daemon::Daemon;
 use crate::invoke::Interrupts;
+use crate::session::check_open;
 
 /// Makes the answer's line for an id.
 pub(crate) type Answer = Box<dyn FnOnce(&RawJson) -> String + Send>;
@@ -56,8 +64,14 @@ pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller)
         "session/close" => session_close::work(daemon, frame),
         "session/list" => session_list::work(daemon, frame),
         "hook/invoke" => hook_invoke::work(daemon, frame, caller),
+        "legacy/emit" => legacy_emit::work(daemon, frame),
         "config/check" => config_check::work(daemon, frame),
         "config/show" => config_show::work(daemon, frame),
+        "transcript/append" => transcript_append::work(daemon, frame),
+        "trust/list" => trust_list::work(daemon, frame),
+        "trust/status" => trust_status::work(daemon, frame),
+        "trust/grant" => trust_grant::work(daemon, frame),
+        "trust/revoke" => trust_revoke::work(daemon, frame),
         "daemon/status" => daemon_status::work(daemon, frame),
         "daemon/reload" => daemon_reload::work(daemon, frame),
         "daemon/shutdown" => daemon_shutdown::work(daemon, frame),
@@ -106,4 +120,17 @@ fn refuse_when_stopping(daemon: &Daemon) -> Result<(), RpcError> {
         ));
     }
     Ok(())
+}
+
+/// Invalid params.
+fn invalid(error: ReadError) -> RpcError {
+    RpcError::invalid_params(&error)
+}
+
+/// Checks a session that comes with its request.
+fn check_inline(session: &SessionRef) -> Result<(), RpcError> {
+    match session {
+        SessionRef::Id(_) => Ok(()),
+        SessionRef::Inline(open) => check_open(open).map_err(|error| invalid(error.within("session"))),
+    }
 }

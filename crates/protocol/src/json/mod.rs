@@ -15,6 +15,7 @@
 mod lenient;
 mod number;
 mod parse;
+pub mod python;
 mod raw;
 mod reader;
 mod value;

@@ -132,6 +132,19 @@ impl<'a> Value<'a> {
         entries
     }
 
+    /// The members of an object as they stand, duplicates included: key token and value. Empty otherwise.
+    #[must_use]
+    pub fn pairs(&self) -> Vec<(Value<'a>, Value<'a>)> {
+        let mut pairs = Vec::new();
+        if self.node().kind == NodeKind::Object {
+            let mut members = self.members().into_iter();
+            while let (Some(key), Some(value)) = (members.next(), members.next()) {
+                pairs.push((key, value));
+            }
+        }
+        pairs
+    }
+
     /// The elements of an array. Empty otherwise.
     #[must_use]
     pub fn items(&self) -> Vec<Value<'a>> {

@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::legacy::LegacyCommand;
 use super::session::{ProjectInfo, SnapshotInfo};
 use crate::diagnostic::Diagnostic;
 use crate::event::EventName;
@@ -86,4 +87,6 @@ pub struct ConfigShown {
     pub project: ProjectInfo,
     /// The handlers, in configuration order.
     pub handlers: Vec<HandlerInfo>,
+    /// The commands of list-shaped documents, which also run on events of the older form.
+    pub legacy: Vec<LegacyCommand>,
 }

@@ -2,11 +2,17 @@
 
 mod config;
 mod hook;
+mod legacy;
 mod session;
+mod transcript;
+mod trust;
 
 pub use config::*;
 pub use hook::*;
+pub use legacy::*;
 pub use session::*;
+pub use transcript::*;
+pub use trust::*;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -75,11 +75,60 @@ pub struct FingerprintTrust {
 }
 
 /// Which plugins' documents take part.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Plugins {
+    /// None, or those that are enabled.
+    Word(PluginsWord),
+    /// These, in this order.
+    Listed(Vec<PluginRoot>),
+}
+
+/// Read by hand, as [`Trust`] is.
+impl<'de> Deserialize<'de> for Plugins {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Plugins, D::Error> {
+        struct Visit;
+        impl<'de> Visitor<'de> for Visit {
+            type Value = Plugins;
+
+            fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                out.write_str("\"none\", \"discover\" or a list of {\"id\", \"root\"}")
+            }
+
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Plugins, E> {
+                match word {
+                    "none" => Ok(Plugins::Word(PluginsWord::None)),
+                    "discover" => Ok(Plugins::Word(PluginsWord::Discover)),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(word), &self)),
+                }
+            }
+
+            fn visit_seq<A: de::SeqAccess<'de>>(self, list: A) -> Result<Plugins, A::Error> {
+                Vec::deserialize(de::value::SeqAccessDeserializer::new(list)).map(Plugins::Listed)
+            }
+        }
+        deserializer.deserialize_any(Visit)
+    }
+}
+
+/// `"none"` or `"discover"`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub enum Plugins {
-    /// None. The only choice of this version.
+pub enum PluginsWord {
+    /// None.
     None,
+    /// Those that the agent's plugin state in the config dir says are enabled.
+    Discover,
+}
+
+/// A plugin that a session names itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PluginRoot {
+    /// `NAME@MARKETPLACE`.
+    pub id: String,
+    /// Its folder, absolute.
+    pub root: String,
 }
 
 /// An output field that an agent can apply (D10).

@@ -1,0 +1,82 @@
+//! Events that agents report in the older form: their commands run in the background, exactly once for each report,
+//! whoever is still there (D11), each within its own 5 s (D17). Output means nothing; failures are logged.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use hooksd_config::legacy::LEGACY_TIMEOUT_SECONDS;
+use hooksd_engine::outcome::{End, Outcome};
+use hooksd_engine::plan::Plan;
+use hooksd_protocol::methods::{LegacyCommand, LegacyEmitted, LegacyName};
+use hooksd_protocol::seconds;
+use hooksd_runner::{OUTPUT_CAP, Program, Run};
+use uuid::Uuid;
+
+use crate::daemon::Daemon;
+use crate::pinned::MAX_DEPTH;
+use crate::session::Session;
+
+/// Starts the commands of an event.
+pub(crate) fn emit(
+    daemon: &Arc<Daemon>,
+    session: &Arc<Session>,
+    event: LegacyName,
+    stdin: String,
+) -> LegacyEmitted {
+    session.reports_legacy.store(true, Ordering::Release);
+    let pinned = session.pinned.load_full();
+    let commands: Vec<LegacyCommand> =
+        pinned.snapshot().legacy.iter().filter(|command| command.wants(event)).cloned().collect();
+    let handlers = commands.len();
+    if pinned.depth() >= MAX_DEPTH {
+        tracing::warn!(session = %session.id, %event, "hooks run too deep inside hooks; no command was started");
+        return LegacyEmitted { accepted: false, handlers };
+    }
+    let settings = &daemon.settings;
+    let env = pinned.handler_environment(settings, &session.id, &Uuid::new_v4().to_string());
+    let mut fallback_cwds = vec![pinned.root.clone()];
+    fallback_cwds.extend(settings.home.clone());
+    let payload: Arc<[u8]> = stdin.into_bytes().into();
+    for command in commands {
+        let run = Run {
+            program: Program::Argv(command.argv.clone()),
+            cwd: pinned.view.cwd.clone(),
+            fallback_cwds: fallback_cwds.clone(),
+            env: env.clone(),
+            payload: payload.clone(),
+            timeout: seconds::to_duration(LEGACY_TIMEOUT_SECONDS),
+            output_cap: OUTPUT_CAP,
+            umask: None,
+        };
+        let (runner, cancel, running) =
+            (daemon.runner.clone(), daemon.killing.clone(), session.begin_event());
+        daemon.events.spawn(async move {
+            let outcome = runner.run(run, &cancel).await;
+            report(&running.session().id, event, &command, &outcome);
+        });
+    }
+    LegacyEmitted { accepted: true, handlers }
+}
+
+fn report(session: &str, event: LegacyName, command: &LegacyCommand, outcome: &Outcome) {
+    let source = &command.source;
+    match &outcome.end {
+        End::Exited(_) | End::Signaled(_) => tracing::debug!(%session, %event, %source, "command ended"),
+        End::TimedOut => {
+            tracing::warn!(%session, %event, %source, "command killed after {LEGACY_TIMEOUT_SECONDS} s");
+        }
+        End::Cancelled => tracing::warn!(%session, %event, %source, "command cut: the daemon is stopping"),
+        End::LaunchFailed { message } => {
+            tracing::warn!(%session, %event, %source, "command not started: {message}")
+        }
+        End::InvalidCommand => tracing::warn!(%session, %event, %source, "command not started: it is empty"),
+    }
+}
+
+/// A session that reports events of the older form itself would run their commands twice.
+pub(crate) fn without_derived(mut plan: Plan, session: &Session) -> Plan {
+    if session.reports_legacy.load(Ordering::Acquire) {
+        plan.selected.retain(|selected| selected.handler.legacy.is_none());
+    }
+    plan
+}

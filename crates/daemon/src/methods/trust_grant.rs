@@ -1,0 +1,26 @@
+//! `trust/grant`: trusts a project's document for good, if it still has the bytes that were looked at (D13).
+
+use std::path::Path;
+use std::sync::Arc;
+
+use hooksd_config::trust::consent;
+use hooksd_protocol::invocation::check_cwd;
+use hooksd_protocol::methods::TrustGrant;
+use hooksd_protocol::rpc::{Frame, RpcError};
+
+use super::trust_status::refusal;
+use super::{Work, later, params};
+use crate::daemon::Daemon;
+use crate::invoke::blocking;
+
+pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcError> {
+    let wanted: TrustGrant = params(frame)?;
+    check_cwd(&wanted.cwd).map_err(|error| RpcError::invalid_params(&error))?;
+    let daemon = daemon.clone();
+    later(move |_| {
+        blocking(move || {
+            consent::grant(&daemon.settings.config_dir, Path::new(&wanted.cwd), &wanted.fingerprint)
+                .map_err(|error| refusal(&error))
+        })
+    })
+}

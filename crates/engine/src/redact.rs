@@ -1,0 +1,291 @@
+//! Taking secrets out of text that is written down. When in doubt more is taken out: a transcript without a word is
+//! still of use, a leaked key is not repaired.
+
+use hooksd_protocol::json::{Kind, Value};
+
+use crate::environment::is_secret;
+
+/// What stands in place of a secret.
+pub const REDACTED: &str = "[redacted]";
+
+/// The deepest nesting of a record. Levels.
+pub const MAX_DEPTH: usize = 128;
+
+/// Values of variables shorter than this are not looked for in texts: `TOKEN=1` would take every 1 out. Bytes.
+const MIN_KNOWN: usize = 6;
+
+/// How keys of well-known services begin, and the characters that must follow at least.
+const PREFIXES: [(&str, usize); 30] = [
+    ("sk-", 8),
+    ("sk_live_", 8),
+    ("sk_test_", 8),
+    ("rk_live_", 8),
+    ("rk_test_", 8),
+    ("whsec_", 8),
+    ("ghp_", 8),
+    ("gho_", 8),
+    ("ghu_", 8),
+    ("ghs_", 8),
+    ("ghr_", 8),
+    ("github_pat_", 8),
+    ("glpat-", 8),
+    ("xoxa-", 8),
+    ("xoxb-", 8),
+    ("xoxe-", 8),
+    ("xoxp-", 8),
+    ("xoxr-", 8),
+    ("xoxs-", 8),
+    ("xapp-", 8),
+    ("AKIA", 12),
+    ("ASIA", 12),
+    ("AIza", 16),
+    ("ya29.", 8),
+    ("npm_", 8),
+    ("pypi-", 8),
+    ("hf_", 8),
+    ("lsv2_", 8),
+    ("gsk_", 8),
+    ("dop_v1_", 8),
+];
+
+/// Names beside those of [`is_secret`] whose values are secrets.
+const MORE_NAMES: [&str; 7] =
+    ["PASSWD", "PASSPHRASE", "PWD", "CREDENTIAL", "PRIVATE", "AUTHORIZATION", "COOKIE"];
+
+/// Names whose value is the rest of the line.
+const WHOLE_LINE: [&str; 2] = ["AUTHORIZATION", "COOKIE"];
+
+/// Takes secrets out of texts and JSON.
+#[derive(Debug, Clone, Default)]
+pub struct Redactor {
+    /// Values that are secret wherever they stand, longest first.
+    known: Vec<String>,
+}
+
+impl Redactor {
+    /// Knows the values of secret-named variables, which are secret wherever they stand.
+    #[must_use]
+    pub fn new<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Redactor {
+        let secret =
+            variables.into_iter().filter(|(name, value)| is_secret_name(name) && value.len() >= MIN_KNOWN);
+        // A folder is not a secret, whatever the variable is called (`OLDPWD`).
+        let secret = secret.filter(|(name, value)| is_secret(name) || !value.starts_with('/'));
+        let mut known: Vec<String> = secret.map(|(_, value)| value.to_owned()).collect();
+        known.sort_by(|a, b| b.len().cmp(&a.len()).then_with(|| a.cmp(b)));
+        known.dedup();
+        Redactor { known }
+    }
+
+    /// A JSON value as one line of JSON without secrets. What has none is spelled as it was. `None` when it is nested
+    /// deeper than [`MAX_DEPTH`].
+    #[must_use]
+    pub fn json(&self, value: &Value<'_>) -> Option<String> {
+        if value.depth() > MAX_DEPTH {
+            return None;
+        }
+        let mut out = String::with_capacity(value.raw().len());
+        self.write(value, false, &mut out);
+        Some(out)
+    }
+
+    fn write(&self, value: &Value<'_>, secret: bool, out: &mut String) {
+        match value.kind() {
+            Kind::Object => {
+                out.push('{');
+                for (index, (key, member)) in value.pairs().iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    self.write(key, false, out);
+                    out.push(':');
+                    let named = key.as_str().is_some_and(|name| is_secret_name(&name));
+                    self.write(member, secret || named, out);
+                }
+                out.push('}');
+            }
+            Kind::Array => {
+                out.push('[');
+                for (index, item) in value.items().iter().enumerate() {
+                    if index > 0 {
+                        out.push(',');
+                    }
+                    self.write(item, secret, out);
+                }
+                out.push(']');
+            }
+            Kind::String(_) if secret => out.push_str(&format!("\"{REDACTED}\"")),
+            Kind::String(text) => match self.text(&text) {
+                Some(clean) => out.push_str(&hooksd_protocol::json::python::ascii_string(&clean)),
+                None => out.push_str(value.raw()),
+            },
+            _ => out.push_str(value.raw()),
+        }
+    }
+
+    /// The text without secrets; `None` when it has none.
+    #[must_use]
+    pub fn text(&self, text: &str) -> Option<String> {
+        let mut known = text.to_owned();
+        for value in &self.known {
+            if known.contains(value.as_str()) {
+                known = known.replace(value.as_str(), REDACTED);
+            }
+        }
+        let clean = scan(&known);
+        (clean != text).then_some(clean)
+    }
+}
+
+/// Whether values of this name are secrets.
+fn is_secret_name(name: &str) -> bool {
+    let upper = name.to_uppercase();
+    is_secret(&upper) || MORE_NAMES.iter().any(|word| upper.contains(word))
+}
+
+/// What is secret by its looks or by the name before it.
+fn scan(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    let mut before: Option<char> = None;
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        if let Some((kept, secret)) = secret_at(rest, before) {
+            out.push_str(rest.get(..kept).unwrap_or_default());
+            out.push_str(REDACTED);
+            at += kept + secret;
+            before = None;
+            continue;
+        }
+        let Some(c) = rest.chars().next() else { break };
+        out.push(c);
+        before = Some(c);
+        at += c.len_utf8();
+    }
+    out
+}
+
+/// A secret at the beginning of `rest`: bytes that stay, then bytes that go.
+fn secret_at(rest: &str, before: Option<char>) -> Option<(usize, usize)> {
+    let boundary = before.is_none_or(|c| !c.is_ascii_alphanumeric());
+    let start_of_name = before.is_none_or(|c| !is_name_char(c));
+    private_key(rest)
+        .or_else(|| credentials(rest))
+        .or_else(|| boundary.then(|| token(rest)).flatten())
+        .or_else(|| start_of_name.then(|| named(rest)).flatten())
+}
+
+/// The length of the beginning that consists of these characters. Bytes.
+fn run(text: &str, allowed: impl Fn(char) -> bool) -> usize {
+    text.find(|c: char| !allowed(c)).unwrap_or(text.len())
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.')
+}
+
+fn is_token_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~' | '+' | '/' | '=')
+}
+
+/// A private key in PEM form.
+fn private_key(rest: &str) -> Option<(usize, usize)> {
+    let head = rest.strip_prefix("-----BEGIN ")?;
+    let label = head.get(..head.find("-----")?)?;
+    if !label.ends_with("PRIVATE KEY") {
+        return None;
+    }
+    let end = format!("-----END {label}-----");
+    Some((0, rest.find(&end).map_or(rest.len(), |at| at + end.len())))
+}
+
+/// User and password in a URL.
+fn credentials(rest: &str) -> Option<(usize, usize)> {
+    let after = rest.strip_prefix("://")?;
+    let authority =
+        run(after, |c| !c.is_whitespace() && !matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>'));
+    // A password may hold an unescaped slash or at sign, if nobody has looked.
+    let line = run(after, |c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '<' | '>'));
+    let last =
+        after.get(..line)?.rfind('@').filter(|at| after.get(..*at).is_some_and(|user| user.contains(':')));
+    let user_end = last.or_else(|| after.get(..authority)?.rfind('@'))?;
+    (user_end > 0).then_some((3, user_end))
+}
+
+/// A key by its prefix, a JSON web token, or what comes after `Bearer`.
+fn token(rest: &str) -> Option<(usize, usize)> {
+    for (prefix, least) in PREFIXES {
+        if let Some(after) = rest.strip_prefix(prefix) {
+            let length = run(after, is_token_char);
+            if length >= least {
+                return Some((0, prefix.len() + length));
+            }
+        }
+    }
+    /// The shortest JSON web token that is worth hiding. Bytes.
+    const MIN_JWT: usize = 20;
+    if rest.starts_with("eyJ") {
+        let length = run(rest, is_token_char);
+        if length >= MIN_JWT && rest.get(..length).is_some_and(|token| token.contains('.')) {
+            return Some((0, length));
+        }
+    }
+    /// The shortest token after `Bearer`: shorter words are words. Bytes.
+    const MIN_BEARER: usize = 8;
+    let word = rest.get(..6).filter(|word| word.eq_ignore_ascii_case("bearer"))?;
+    let after = rest.get(word.len()..)?;
+    let space = run(after, |c| matches!(c, ' ' | '\t' | ':' | '='));
+    let length = run(after.get(space..)?, is_token_char);
+    (space > 0 && length >= MIN_BEARER).then_some((word.len() + space, length))
+}
+
+/// `NAME=value`, `name: value`, `"name": "value"`, `--name value`, for names of secrets.
+fn named(rest: &str) -> Option<(usize, usize)> {
+    let length = run(rest, is_name_char);
+    let name = rest.get(..length).filter(|name| is_secret_name(name))?;
+    let mut kept = length;
+    let after = |kept: usize| rest.get(kept..).unwrap_or_default();
+    let blank = |c: char| matches!(c, ' ' | '\t');
+    kept += run(after(kept), |c| matches!(c, '\\' | '"' | '\'' | ']'));
+    let spaces = run(after(kept), blank);
+    let separator = run(after(kept + spaces), |c| matches!(c, '=' | ':' | '>'));
+    if separator > 0 {
+        kept += spaces + separator;
+        kept += run(after(kept), blank);
+    } else if name.starts_with("--") && spaces > 0 {
+        kept += spaces;
+    } else {
+        return None;
+    }
+    let value = after(kept);
+    let upper = name.to_uppercase();
+    if WHOLE_LINE.iter().any(|word| upper.contains(word)) {
+        let length = run(value, |c| !matches!(c, '\n' | '\r'));
+        return (length > 0).then_some((kept, length));
+    }
+    let escapes = run(value, |c| c == '\\');
+    let quote =
+        value.get(escapes..).and_then(|value| value.chars().next()).filter(|c| matches!(c, '"' | '\'' | '`'));
+    let length = match quote {
+        Some(quote) => {
+            kept += escapes + 1;
+            closing(after(kept), quote, escapes)
+        }
+        None => run(value, |c| !c.is_whitespace()),
+    };
+    (length > 0).then_some((kept, length))
+}
+
+/// Where a quoted value ends: at a quote that is escaped no more than the opening one.
+fn closing(text: &str, quote: char, escapes: usize) -> usize {
+    let mut backslashes = 0;
+    for (at, c) in text.char_indices() {
+        if c == quote && backslashes <= escapes {
+            return at - backslashes;
+        }
+        backslashes = if c == '\\' { backslashes + 1 } else { 0 };
+    }
+    text.len()
+}
+
+#[cfg(test)]
+#[path = "redact_tests.rs"]
+mod tests;

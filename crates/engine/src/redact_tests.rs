@@ -1,0 +1,101 @@
+//! No planted secret survives, in whatever dress it comes; what is none stays as it is.
+
+use super::*;
+use hooksd_protocol::json::Dialect;
+
+const SECRET: &str = "Hunter2-x9q/Z+w=";
+
+fn clean(text: &str) -> String {
+    Redactor::default().text(text).unwrap_or_else(|| text.to_owned())
+}
+
+#[test]
+fn a_planted_secret_never_survives() {
+    let forms = [
+        "export API_KEY=<S>",
+        "API_KEY = '<S>' next",
+        "db_password: <S>",
+        "{\"client_secret\": \"<S>\", \"x\": 1}",
+        "{\\\"token\\\": \\\"<S>\\\"}",
+        "{'access-token' => '<S>'}",
+        "curl --api-key <S> x",
+        "curl --password=<S>",
+        "PASSWORD=\"<S>\\\"<S>\"",
+        "PASSWD=\"two <S>\"",
+        "curl -H 'Authorization: Basic <S>' https://x",
+        "authorization: <S>, <S>",
+        "Cookie: a=<S>; b=<S>",
+        "bearer <S>",
+        "BEARER:  <S>",
+        "see https://user:<S>@host/path",
+        "postgres://Hunter2@host:5432/db",
+        "postgres://u:<S>@host:5432/db",
+        "https://u:p@ss<S>@host",
+        "sk-<S>",
+        "(ghp_<S>)",
+        "x_github_pat_<S>",
+        "AKIA<S>",
+        "eyJhbGciOi.<S>.<S>",
+        "-----BEGIN RSA PRIVATE KEY-----\n<S>\n-----END RSA PRIVATE KEY----- rest",
+        "-----BEGIN PRIVATE KEY-----\n<S>",
+        "ｕ MY_TOKEN=<S>é",
+    ];
+    for form in forms {
+        let text = form.replace("<S>", SECRET);
+        let clean = clean(&text);
+        assert!(clean.contains(REDACTED), "{text}: {clean}");
+        for part in ["Hunter2", "x9q", "Z+w"] {
+            assert!(!clean.contains(part), "{text}: {clean}");
+        }
+    }
+}
+
+#[test]
+fn what_is_no_secret_stays() {
+    for text in [
+        "ls -la /tmp # nothing",
+        "git clone https://github.com/a/b.git",
+        "ask-anything sk-learn task-force-of-many",
+        "the bearer of news",
+        "see user@host and a://b",
+        "PATH=/usr/bin HOME=/home/x",
+        "",
+        "ü😀",
+    ] {
+        assert_eq!(Redactor::default().text(text), None, "{text}");
+    }
+    assert_eq!(clean("A=1 API_KEY=x B=2"), "A=1 API_KEY=[redacted] B=2");
+    assert_eq!(clean("https://u:p@h/x?y"), "https://[redacted]@h/x?y");
+}
+
+#[test]
+fn values_of_secret_variables_are_secret_everywhere() {
+    let variables = [
+        ("DB_PASSWORD", "correct horse"),
+        ("X_TOKEN", "short"),
+        ("HOME", "/home/someone"),
+        ("OLDPWD", "/home/x"),
+    ];
+    let redactor = Redactor::new(variables);
+    assert_eq!(redactor.text("say correct horse twice"), Some("say [redacted] twice".to_owned()));
+    assert_eq!(redactor.text("in /home/someone is short, /home/x"), None);
+}
+
+#[test]
+fn json_is_cleaned_by_content_and_otherwise_untouched() {
+    let json = |text: &str| Redactor::default().json(&Value::parse(text, Dialect::Strict).unwrap());
+    let untouched = r#"{"b":12345678901234567890123,"a":[1.50,"\ud800 \u00fc/"],"a":null}"#;
+    assert_eq!(json(untouched).as_deref(), Some(untouched));
+    let table = [
+        (r#"{"k": "s\u006b-abcdefgh1"}"#, r#"{"k":"[redacted]"}"#),
+        (r#"{"api_key": "x", "usage": {"tokens": 5}}"#, r#"{"api_key":"[redacted]","usage":{"tokens":5}}"#),
+        (r#"{"secrets": [{"v": "x"}, ["y", 1]]}"#, r#"{"secrets":[{"v":"[redacted]"},["[redacted]",1]]}"#),
+        (r#"{"ghp_abcdefgh1": true}"#, r#"{"[redacted]":true}"#),
+        ("[\n1 ,\r\n2]", "[1,2]"),
+    ];
+    for (text, expected) in table {
+        assert_eq!(json(text).as_deref(), Some(expected));
+    }
+    let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
+    assert!(json(&deep(MAX_DEPTH)).is_some() && json(&deep(MAX_DEPTH + 1)).is_none());
+}
