@@ -129,6 +129,11 @@ impl<'a> Reducer<'a> {
             End::Cancelled => {
                 failed(self, HandlerStatus::Cancelled, code::CANCELLED, "was cancelled".to_owned())
             }
+            End::QueuedOut => {
+                let waited = outcome.queued.as_secs_f64();
+                let cause = format!("never got its turn: too many handlers were running for {waited:.3} s");
+                failed(self, HandlerStatus::QueuedOut, code::QUEUED_OUT, cause)
+            }
             End::LaunchFailed { message } => {
                 let cause = format!("could not be started: {message}");
                 failed(self, HandlerStatus::Failed, code::LAUNCH_FAILED, cause)
