@@ -366,15 +366,15 @@ impl World {
             Some(Server::Inside { .. }) => Some(None),
             Some(Server::Program { child, descriptors }) => Some(Some((child.id(), *descriptors))),
         };
-        if let Some(program) = program {
+        if let Some(running) = program {
             let open = self.only_own_connection().await;
-            if let Some((pid, before)) = program {
+            if let Some((pid, before)) = running {
                 until("no child is left", || processes::children(pid).is_empty()).await;
                 until("no descriptor is left", || processes::descriptors(pid) <= before).await;
             }
             drop(open);
             let status = self.stop().await;
-            assert!(program.flatten().is_none() || status == Some(0), "the daemon ended with {status:?}");
+            assert!(running.is_none() || status == Some(0), "the daemon ended with {status:?}");
             assert!(!self.socket().exists(), "the socket file is left");
         }
         self.nothing_runs().await;
