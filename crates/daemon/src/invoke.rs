@@ -105,7 +105,9 @@ pub(crate) async fn invoke(
     // Spelling counts: a caller that repeats itself does it to the letter.
     let content = format!("{}\n{}", id.spelling, request.content);
     let outlives_client = request.input.event().is_some_and(|event| event.outlives_client());
-    let waiter = match session.once.deliver(&key, content, session.closed.child_token()) {
+    // What must finish is stopped by the end of the drain alone, not by the end of its session (D11).
+    let cancel = if outlives_client { &daemon.killing } else { &session.closed }.child_token();
+    let waiter = match session.once.deliver(&key, content, cancel) {
         Delivery::Repeated(waiter) => waiter,
         Delivery::Conflict => {
             let message = format!("invocation_id {} was used for another event of this snapshot", id.uuid);
@@ -201,7 +203,7 @@ impl Run {
             fan_out(&self.daemon.runner, &plan, &surroundings, &execution.cancel, self.progress.clone())
                 .await;
         if execution.cancel.is_cancelled() {
-            self.log_cancelled(&plan);
+            self.log_cancelled(&plan, &outcomes);
             return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
         }
         let ran: Vec<Ran<'_>> = plan
@@ -264,7 +266,15 @@ impl Run {
         let env = self.pinned.handler_environment(settings, &self.session.id, &self.id.to_string());
         let mut fallback_cwds = vec![self.pinned.root.clone()];
         fallback_cwds.extend(settings.home.clone());
-        Surroundings { fallback_cwds, deadline: self.deadline, ..Surroundings::new(self.cwd.clone(), env) }
+        Surroundings {
+            fallback_cwds,
+            deadline: self.deadline,
+            umask: self.session.umask,
+            lane: self.session.id.as_str().into(),
+            depth: self.pinned.depth(settings),
+            killing: self.daemon.killing.clone(),
+            ..Surroundings::new(self.cwd.clone(), env)
+        }
     }
 
     /// The transcripts the client names; else a place of the session's own, which may not exist yet.
@@ -279,9 +289,18 @@ impl Run {
         }
     }
 
-    fn log_cancelled(&self, plan: &Plan) {
-        let handlers: Vec<&str> = plan.selected.iter().map(|selected| selected.handler.id.as_str()).collect();
-        tracing::info!(session = %self.session.id, invocation = %self.id, ?handlers, "event cancelled");
+    /// Names what was killed (D11): loudly what the end of the drain has cut.
+    fn log_cancelled(&self, plan: &Plan, outcomes: &[Option<Outcome>]) {
+        let was_killed =
+            |outcome: &Option<Outcome>| outcome.as_ref().is_some_and(|outcome| outcome.end == End::Cancelled);
+        let killed = plan.selected.iter().zip(outcomes).filter(|(_, outcome)| was_killed(outcome));
+        let handlers: Vec<&str> = killed.map(|(selected, _)| selected.handler.id.as_str()).collect();
+        let (session, invocation, event) = (&self.session.id, self.id, self.input.event_name());
+        if self.daemon.killing.is_cancelled() {
+            tracing::warn!(%session, %invocation, event, ?handlers, "the daemon stops: event cut, handlers killed");
+        } else {
+            tracing::info!(%session, %invocation, event, ?handlers, "event cancelled");
+        }
     }
 }
 
@@ -308,5 +327,6 @@ fn report(handler: &Handler, outcome: Option<&Outcome>, status: HandlerStatus) -
         stdout_bytes: of(&|outcome| outcome.stdout.total),
         stderr_bytes: of(&|outcome| outcome.stderr.total),
         truncated: outcome.is_some_and(|outcome| outcome.stdout.truncated() || outcome.stderr.truncated()),
+        warm: false,
     }
 }

@@ -56,6 +56,9 @@ fn main() -> ExitCode {
 
 fn start(arguments: Arguments) -> Result<()> {
     hooksd_runner::seal_descriptors().context("cannot keep inherited descriptors from handlers")?;
+    if let Err(error) = hooksd_runner::adopt_orphans() {
+        tracing::warn!(%error, "cannot adopt orphans: what handlers leave behind is not reaped here");
+    }
     let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
     match arguments.command {
         Some(Command::Demo) => runtime.block_on(demo::play(&mut anstream::stdout())),

@@ -67,6 +67,8 @@ pub(crate) struct Session {
     pub(crate) thread_id: Text,
     pub(crate) mode: Mode,
     pub(crate) accepts: Vec<Capability>,
+    /// The file mode mask of its handlers; none inherits the daemon's (D14).
+    pub(crate) umask: Option<u32>,
     pub(crate) pinned: ArcSwap<Pinned>,
     pub(crate) once: Once,
     /// Cancelled when the session is closed: its events stop.
@@ -82,6 +84,7 @@ impl Session {
             thread_id: open.thread_id,
             mode: open.mode,
             accepts: open.accepts,
+            umask: open.umask,
             pinned: ArcSwap::from_pointee(pinned),
             once: Once::default(),
             closed,
