@@ -132,7 +132,9 @@ pub(crate) async fn invoke(
             daemon.events.spawn(async move {
                 let finisher = Finisher::new(execution.clone());
                 let (answer, keep) = run.execute(&execution).await;
-                if !keep {
+                if keep {
+                    session.once.remember(key, &execution);
+                } else {
                     session.once.forget(&key, &execution);
                 }
                 finisher.finish(answer);
@@ -188,6 +190,13 @@ impl Run {
                 format!("hooks that start agents that have hooks end at depth {MAX_DEPTH}; no handler ran");
             return self.without_handlers(Diagnostic::warning(code::RECURSION_LIMIT, message));
         }
+        // Before anything that takes time: a flood of one session's events is not matched ahead of another's few.
+        let (lane, depth) = (self.session.id.as_str().into(), self.pinned.depth(&self.daemon.settings));
+        let _turn = self.daemon.runner.turn(&lane, depth, self.deadline, &execution.cancel).await;
+        if execution.cancel.is_cancelled() {
+            self.log_cancelled(&[]);
+            return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
+        }
         let plan = match self.plan().await {
             Ok(Some(plan)) => plan,
             Ok(None) => {
@@ -203,7 +212,12 @@ impl Run {
             fan_out(&self.daemon.runner, &plan, &surroundings, &execution.cancel, self.progress.clone())
                 .await;
         if execution.cancel.is_cancelled() {
-            self.log_cancelled(&plan, &outcomes);
+            let was_killed = |outcome: &Option<Outcome>| {
+                outcome.as_ref().is_some_and(|outcome| outcome.end == End::Cancelled)
+            };
+            let killed = plan.selected.iter().zip(&outcomes).filter(|(_, outcome)| was_killed(outcome));
+            let killed: Vec<&str> = killed.map(|(selected, _)| selected.handler.id.as_str()).collect();
+            self.log_cancelled(&killed);
             return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
         }
         let ran: Vec<Ran<'_>> = plan
@@ -290,11 +304,7 @@ impl Run {
     }
 
     /// Names what was killed (D11): loudly what the end of the drain has cut.
-    fn log_cancelled(&self, plan: &Plan, outcomes: &[Option<Outcome>]) {
-        let was_killed =
-            |outcome: &Option<Outcome>| outcome.as_ref().is_some_and(|outcome| outcome.end == End::Cancelled);
-        let killed = plan.selected.iter().zip(outcomes).filter(|(_, outcome)| was_killed(outcome));
-        let handlers: Vec<&str> = killed.map(|(selected, _)| selected.handler.id.as_str()).collect();
+    fn log_cancelled(&self, handlers: &[&str]) {
         let (session, invocation, event) = (&self.session.id, self.id, self.input.event_name());
         if self.daemon.killing.is_cancelled() {
             tracing::warn!(%session, %invocation, event, ?handlers, "the daemon stops: event cut, handlers killed");

@@ -44,5 +44,5 @@ pub use environment::{Environment, RUN_VARIABLE};
 pub use hooksd_engine::outcome::{Captured, End, Outcome};
 pub use limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_CAP, OUTPUT_GRACE, QUEUE_LONGEST};
 pub use orphans::adopt_orphans;
-pub use run::{Admission, Program, Run, Runner};
+pub use run::{Admission, Program, Run, Runner, Turn};
 pub use spawn::seal_descriptors;

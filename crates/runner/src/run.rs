@@ -12,7 +12,7 @@ use tokio_util::sync::CancellationToken;
 use crate::bounds::{Bounds, LEVELS};
 use crate::environment::Environment;
 use crate::launch::launch;
-use crate::limits::{CLEAN_POLL, LONGEST_TIMEOUT, QUEUE_LONGEST, YOUTH};
+use crate::limits::{CLEAN_POLL, EVENTS_LEAST, LONGEST_TIMEOUT, QUEUE_LONGEST, YOUTH};
 use crate::slots::{Place, Slots};
 use crate::{clean, drive, spawn};
 
@@ -71,7 +71,29 @@ pub(crate) struct Shared {
     /// The daemon's own mask, if the system says: a run that asks for it needs nothing special.
     pub(crate) umask: Option<u32>,
     /// The places of each level of nesting.
-    levels: [Arc<Slots>; LEVELS],
+    levels: [Level; LEVELS],
+}
+
+/// The places of one level of nesting.
+#[derive(Debug)]
+struct Level {
+    handlers: Arc<Slots>,
+    events: Arc<Slots>,
+}
+
+impl Level {
+    fn new(handlers: usize, young: usize) -> Level {
+        Level {
+            handlers: Arc::new(Slots::new(handlers, young)),
+            events: Arc::new(Slots::new(handlers.max(EVENTS_LEAST), usize::MAX)),
+        }
+    }
+}
+
+/// An event's turn to have its handlers selected and run.
+#[derive(Debug)]
+pub struct Turn {
+    _place: Place,
 }
 
 /// A place for one run, and when it was asked for.
@@ -100,12 +122,12 @@ impl Runner {
     pub fn with_bounds(bounds: Bounds) -> Runner {
         spawn::keep_exit_statuses();
         clean::start();
-        let level = |places| Arc::new(Slots::new(places, bounds.young));
+        let levels = [bounds.handlers, bounds.nested, bounds.nested];
         Runner {
             shared: Arc::new(Shared {
                 children: Arc::default(),
                 umask: spawn::own_umask(),
-                levels: [level(bounds.handlers), level(bounds.nested), level(bounds.nested)],
+                levels: levels.map(|handlers| Level::new(handlers, bounds.young)),
             }),
         }
     }
@@ -119,13 +141,41 @@ impl Runner {
     /// Handlers that may run at once, nested ones included.
     #[must_use]
     pub fn places(&self) -> usize {
-        self.shared.levels.iter().map(|level| level.places()).sum()
+        self.shared.levels.iter().map(|level| level.handlers.places()).sum()
     }
 
     /// Handlers that wait for a place.
     #[must_use]
     pub fn queued(&self) -> usize {
-        self.shared.levels.iter().map(|level| level.queued()).sum()
+        self.shared.levels.iter().map(|level| level.handlers.queued()).sum()
+    }
+
+    /// Events that wait for their turn.
+    #[must_use]
+    pub fn queued_events(&self) -> usize {
+        self.shared.levels.iter().map(|level| level.events.queued()).sum()
+    }
+
+    /// Waits until it is the turn of an event of this lane and depth, to be held while its handlers are selected and
+    /// run. `None` when the deadline or the cancel comes first; then its handlers will not run either.
+    pub async fn turn(
+        &self,
+        lane: &Arc<str>,
+        depth: u32,
+        deadline: Option<Instant>,
+        cancel: &CancellationToken,
+    ) -> Option<Turn> {
+        let taken = self.level(depth).events.take(lane, latest(Instant::now(), deadline), cancel).await;
+        taken.ok().map(|place| Turn { _place: place })
+    }
+
+    fn level(&self, depth: u32) -> &Level {
+        let [first, second, third] = &self.shared.levels;
+        match depth {
+            0 => first,
+            1 => second,
+            _ => third,
+        }
     }
 
     /// Waits, at most this long, until nothing is left of the runs that were killed: for the end of a program,
@@ -157,15 +207,8 @@ impl Runner {
         if let Some(end) = run.refusal(cancel) {
             return Err(refused(end));
         }
-        let longest = asked + QUEUE_LONGEST;
-        let deadline = run.deadline.map_or(longest, |deadline| deadline.min(longest));
-        let [first, second, third] = &self.shared.levels;
-        let level = match run.depth {
-            0 => first,
-            1 => second,
-            _ => third,
-        };
-        match level.take(&run.lane, deadline, cancel).await {
+        let handlers = &self.level(run.depth).handlers;
+        match handlers.take(&run.lane, latest(asked, run.deadline), cancel).await {
             Ok(place) => Ok(Admission { place: Arc::new(place), asked }),
             Err(end) => Err(refused(end)),
         }
@@ -195,6 +238,12 @@ impl Runner {
         };
         Outcome { queued, ..outcome }
     }
+}
+
+/// When waiting ends.
+fn latest(asked: Instant, deadline: Option<Instant>) -> Instant {
+    let longest = asked + QUEUE_LONGEST;
+    deadline.map_or(longest, |deadline| deadline.min(longest))
 }
 
 impl Program {

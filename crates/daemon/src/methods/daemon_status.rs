@@ -24,6 +24,7 @@ pub(super) fn work(daemon: &Daemon, frame: &Frame<'_>) -> Result<Work, RpcError>
         running_handlers: daemon.runner.children(),
         max_handlers: daemon.runner.places(),
         queued_handlers: daemon.runner.queued(),
+        queued_events: daemon.runner.queued_events(),
         events: daemon.answered(),
     })
 }

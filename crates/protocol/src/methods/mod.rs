@@ -82,6 +82,9 @@ pub struct DaemonStatus {
     /// Handlers that wait for their turn.
     #[serde(default)]
     pub queued_handlers: usize,
+    /// Events that wait for their turn to have their handlers selected.
+    #[serde(default)]
+    pub queued_events: usize,
     /// Events answered since the start.
     pub events: u64,
 }
