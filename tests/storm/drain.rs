@@ -19,10 +19,11 @@ async fn begun(daemon: &Daemon) {
     until("the handler began", || lines(daemon, "begun") == 1).await;
 }
 
-async fn done_once(daemon: &Daemon) {
-    until("the handler is done", || lines(daemon, "done") == 1).await;
+/// And ends the daemon: a test has one at a time.
+async fn done_once(daemon: Daemon) {
+    until("the handler is done", || lines(&daemon, "done") == 1).await;
     daemon.nothing_left().await;
-    assert_eq!((lines(daemon, "begun"), lines(daemon, "done")), (1, 1));
+    assert_eq!((lines(&daemon, "begun"), lines(&daemon, "done")), (1, 1));
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -33,7 +34,7 @@ async fn d11_session_end_survives_its_client_its_session_and_the_drain() {
     let agent = daemon.agent().await;
     let _ = agent.start(&session_end()).await;
     drop(agent);
-    done_once(&daemon).await;
+    done_once(daemon).await;
 
     let daemon = Daemon::start("", &document).await;
     let agent = daemon.agent().await;
@@ -42,7 +43,7 @@ async fn d11_session_end_survives_its_client_its_session_and_the_drain() {
     let closed = agent.client.call("session/close", json!({ "session": agent.session })).await;
     assert_eq!(closed, Ok(json!({})));
     assert_eq!(outcome(answer).await.unwrap()["handlers"][0]["status"], "ok");
-    done_once(&daemon).await;
+    done_once(daemon).await;
 
     let daemon = Daemon::start("", &document).await;
     let agent = daemon.agent().await;
@@ -86,7 +87,7 @@ async fn d11_handlers_of_the_older_form_finish_when_their_client_goes() {
     let _ = agent.start(&json!({ "event": "UserPromptSubmit", "prompt": "hi" })).await;
     begun(&daemon).await;
     drop(agent);
-    done_once(&daemon).await;
+    done_once(daemon).await;
 
     // Everybody else's are cancelled.
     let daemon = Daemon::start("", &commands(&[LASTING])).await;

@@ -71,12 +71,13 @@ async fn b45_a_guard_when_processes_run_short() {
         return;
     }
     const LIMIT: usize = 40;
-    let daemon =
-        Daemon::start_as(Some(STRANGER), &format!("ulimit -u {LIMIT}"), &storm(30, "sleep 0.2")).await;
+    // Not every shell has `ulimit -u`.
+    let limit = format!("prlimit --pid $$ --nproc={LIMIT}:{LIMIT} || exit 1");
+    let daemon = Daemon::start_as(Some(STRANGER), &limit, &storm(30, "sleep 0.2")).await;
     // Somebody else takes all but three of the user's processes, for a second.
     let tasks = std::fs::read_dir(format!("/proc/{}/task", daemon.pid())).unwrap().count();
     let hogs = LIMIT - tasks - 3;
-    let line = format!("ulimit -u {LIMIT}; for i in $(seq {hogs}); do sleep 1 & done; touch $0; wait");
+    let line = format!("{limit}; for i in $(seq {hogs}); do sleep 1 & done; touch $0; wait");
     let mut hog = as_user(Some(STRANGER), &["/bin/sh", "-c", &line])
         .arg(daemon.path("hogged"))
         .stdin(Stdio::null())

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedWriteHalf;
-use tokio::sync::oneshot;
+use tokio::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard, oneshot};
 
 /// How long anything may take. Nothing is measured by it.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
@@ -39,8 +39,19 @@ pub(crate) fn pre() -> Value {
 /// A user id that nobody has, for tests of limits that count a user's processes.
 pub(crate) const STRANGER: u32 = 61_234;
 
+/// Held for writing by a test that measures time, for reading by all others. One daemon at a time in each test: a second
+/// reader waits behind a writer that waits for the first.
+static QUIET: RwLock<()> = RwLock::const_new(());
+
+/// What a daemon holds of it.
+enum Beside {
+    Others(#[expect(dead_code, reason = "held, not read")] RwLockReadGuard<'static, ()>),
+    Nobody(#[expect(dead_code, reason = "held, not read")] RwLockWriteGuard<'static, ()>),
+}
+
 /// One daemon, its folders and its hooks.json.
 pub(crate) struct Daemon {
+    _beside: Beside,
     folder: tempfile::TempDir,
     process: Mutex<Child>,
 }
@@ -51,8 +62,17 @@ impl Daemon {
         Daemon::start_as(None, limits, document).await
     }
 
+    /// Starts it when no other test of this process has one.
+    pub(crate) async fn start_alone(document: &Value) -> Daemon {
+        Daemon::start_beside(Beside::Nobody(QUIET.write().await), None, "", document).await
+    }
+
     /// The same as another user, which needs root.
     pub(crate) async fn start_as(user: Option<u32>, limits: &str, document: &Value) -> Daemon {
+        Daemon::start_beside(Beside::Others(QUIET.read().await), user, limits, document).await
+    }
+
+    async fn start_beside(_beside: Beside, user: Option<u32>, limits: &str, document: &Value) -> Daemon {
         let folder = tempfile::Builder::new().prefix("storm-").tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -91,7 +111,7 @@ impl Daemon {
             .stderr(log)
             .spawn()
             .unwrap();
-        let daemon = Daemon { folder, process: Mutex::new(process) };
+        let daemon = Daemon { _beside, folder, process: Mutex::new(process) };
         until("the daemon listens", || {
             assert!(daemon.process.lock().unwrap().try_wait().unwrap().is_none(), "{}", daemon.log());
             daemon.log().contains("listening")

@@ -11,6 +11,7 @@
 pub mod answer;
 mod decode;
 pub mod environment;
+mod names;
 pub mod outcome;
 pub mod plan;
 pub mod projection;

@@ -9,6 +9,7 @@ use hooksd_protocol::methods::{Capability, HandlerStatus};
 use hooksd_protocol::output::{Answer, PermissionDecision, PermissionWord, Specific};
 
 use crate::answer::{FullAnswer, Said, exit_reason, read_stdout};
+use crate::names::{capability_name, describe, signal_name};
 use crate::outcome::{End, Outcome};
 use crate::projection::Facts;
 use crate::terminal;
@@ -435,42 +436,4 @@ impl<'a> Reducer<'a> {
 
 fn raw(text: String) -> Option<RawJson> {
     RawJson::new(text).ok()
-}
-
-/// The name of a capability in `accepts` and in the decision.
-fn capability_name(capability: Capability) -> &'static str {
-    match capability {
-        Capability::UpdatedInput => "updated_input",
-        Capability::UpdatedPermissions => "updated_permissions",
-        Capability::UpdatedToolOutput => "updated_tool_output",
-        Capability::UpdatedMcpToolOutput => "updated_mcp_tool_output",
-        Capability::SessionTitle => "session_title",
-        Capability::InitialUserMessage => "initial_user_message",
-        Capability::WatchPaths => "watch_paths",
-        Capability::ReloadSkills => "reload_skills",
-    }
-}
-
-/// A handler for people: its id and what it runs.
-fn describe(handler: &Handler) -> String {
-    let command = match &handler.argv {
-        Some(argv) => argv.join(" "),
-        None => handler.command.clone(),
-    };
-    format!("{} ({})", handler.id, crate::answer::excerpt(&command))
-}
-
-fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        1 => " (HUP)",
-        2 => " (INT)",
-        3 => " (QUIT)",
-        6 => " (ABRT)",
-        9 => " (KILL)",
-        11 => " (SEGV)",
-        13 => " (PIPE)",
-        14 => " (ALRM)",
-        15 => " (TERM)",
-        _ => "",
-    }
 }

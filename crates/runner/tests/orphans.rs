@@ -2,6 +2,8 @@
 //! reaped when they end, and never mixed up with the children whose exit status is somebody's verdict. A test binary
 //! of its own: adoption is a property of the process.
 #![cfg(target_os = "linux")]
+// Clippy counts only functions marked #[test] as tests.
+#![allow(clippy::unwrap_used)]
 
 mod common;
 
