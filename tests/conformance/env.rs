@@ -91,5 +91,7 @@ async fn seen(world: &World, env: Env, plugin: Option<&Json<'_>>) -> Result<Stri
     }
     let output = String::from_utf8(outcome.stdout.bytes.clone()).map_err(|error| error.to_string())?;
     let variables = output.split_terminator('\0').filter_map(|pair| pair.split_once('='));
+    // The one variable that the runner adds, to tell its runs apart.
+    let variables = variables.filter(|(name, _)| *name != hooksd_runner::RUN_VARIABLE);
     Ok(told(&variables.map(|(name, value)| (name.to_owned(), value.to_owned())).collect()))
 }

@@ -103,8 +103,8 @@ async fn run(
     let invocation = invoke::lenient(&invocation)?;
     let cwd = PathBuf::from(&invocation.context.cwd);
     let transcripts = Transcripts { session: TRANSCRIPT.to_owned(), agent: None };
-    let plan =
-        plan(&loaded.snapshot, &invoke::input(invocation), &transcripts).ok_or("the event is not known")?;
+    let plan = plan(&loaded.snapshot, &invoke::input(invocation), &transcripts, &|| false)
+        .ok_or("the event is not known")?;
     let surroundings = Surroundings::new(cwd, world.mark().environment("/"));
     let started = Instant::now();
     let outcomes = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), None).await;

@@ -217,6 +217,8 @@ async fn stop(daemon: &Arc<Daemon>, connections: &TaskTracker) {
         daemon.killing.cancel();
         let _ = tokio::time::timeout(Duration::from_secs(CLOSE_SECONDS), daemon.events.wait()).await;
     }
+    // What the killed handlers have left behind goes before the process that can find it does.
+    daemon.runner.cleaned(Duration::from_secs(CLOSE_SECONDS)).await;
     daemon.closing.cancel();
     connections.close();
     let _ = tokio::time::timeout(Duration::from_secs(CLOSE_SECONDS), connections.wait()).await;

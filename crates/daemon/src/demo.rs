@@ -155,6 +155,7 @@ impl Agent {
             mode: Mode::Interactive,
             trust: None,
             env: None,
+            umask: None,
             plugins: None,
             accepts: Vec::new(),
             follow: false,

@@ -3,13 +3,13 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use hooksd_config::Handler;
 use hooksd_engine::outcome::{End, Outcome};
 use hooksd_engine::plan::Plan;
 use hooksd_protocol::seconds;
-use hooksd_runner::{OUTPUT_CAP, Program, Run, Runner};
+use hooksd_runner::{Environment, OUTPUT_CAP, Program, Run, Runner};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug, Clone)]
 pub struct Surroundings {
     /// The environment, without plugin overlays.
-    pub env: Vec<(OsString, OsString)>,
+    pub env: Arc<Environment>,
     /// The event's working directory.
     pub cwd: PathBuf,
     /// Where to run when that is gone (D3), best first.
@@ -28,6 +28,14 @@ pub struct Surroundings {
     pub default_timeout: Option<f64>,
     /// Bytes kept of each output stream.
     pub output_cap: usize,
+    /// The file mode mask; none inherits the daemon's (D14).
+    pub umask: Option<u32>,
+    /// Whose handlers they are: sessions take turns when there are too many.
+    pub lane: Arc<str>,
+    /// How many handlers deep the event is (D12).
+    pub depth: u32,
+    /// Stops handlers of the older form, which nobody waits for: neither a client that goes nor a cancel does (D11).
+    pub killing: CancellationToken,
 }
 
 impl Surroundings {
@@ -35,12 +43,16 @@ impl Surroundings {
     #[must_use]
     pub fn new(cwd: PathBuf, env: Vec<(OsString, OsString)>) -> Surroundings {
         Surroundings {
-            env,
+            env: Arc::new(env.into_iter().collect()),
             cwd,
             fallback_cwds: Vec::new(),
             deadline: None,
             default_timeout: None,
             output_cap: OUTPUT_CAP,
+            umask: None,
+            lane: Arc::default(),
+            depth: 0,
+            killing: CancellationToken::new(),
         }
     }
 
@@ -51,27 +63,24 @@ impl Surroundings {
         };
         let default = self.default_timeout.unwrap_or(handler.event.default_timeout_seconds());
         let own = seconds::to_duration(handler.timeout.unwrap_or(default));
-        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let mut env = self.env.clone();
-        for (name, value) in handler.env.iter() {
-            let name = OsString::from(name);
-            env.retain(|(existing, _)| *existing != name);
-            env.push((name, value.into()));
-        }
         Run {
             program,
             cwd: self.cwd.clone(),
             fallback_cwds: self.fallback_cwds.clone(),
-            env,
+            env: self.env.clone(),
+            overlay: handler.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             payload: stdin,
-            timeout: own.min(left.unwrap_or(Duration::MAX)),
+            timeout: own,
+            deadline: self.deadline,
             output_cap: self.output_cap,
-            umask: None,
+            umask: self.umask,
+            lane: self.lane.clone(),
+            depth: self.depth,
         }
     }
 }
 
-/// Hears when a handler begins (true) and ends (false).
+/// Hears when a handler begins (true), which is when it has its place, and ends (false).
 pub type Progress = Arc<dyn Fn(&Handler, bool) + Send + Sync>;
 
 /// Runs the selected handlers concurrently. `None` for those that count as failed without running (D7).
@@ -89,14 +98,19 @@ pub async fn fan_out(
     for (index, selected) in plan.selected.iter().enumerate() {
         let Some(stdin) = selected.stdin.clone() else { continue };
         let run = surroundings.run(&selected.handler, stdin);
-        let (runner, cancel, progress) = (runner.clone(), cancel.clone(), progress.clone());
+        let (runner, progress) = (runner.clone(), progress.clone());
         let handler = selected.handler.clone();
+        let cancel = if handler.legacy.is_some() { &surroundings.killing } else { cancel }.clone();
         // A task each: a spawn holds its thread until the new process has started.
         running.spawn(async move {
+            let admission = match runner.admit(&run, &cancel).await {
+                Ok(admission) => admission,
+                Err(outcome) => return (index, outcome),
+            };
             if let Some(progress) = &progress {
                 progress(&handler, true);
             }
-            let outcome = runner.run(run, &cancel).await;
+            let outcome = runner.run_admitted(run, admission, &cancel).await;
             if let Some(progress) = &progress {
                 progress(&handler, false);
             }

@@ -104,11 +104,11 @@ pub(crate) async fn invoke(
     // Spelling counts: a caller that repeats itself does it to the letter.
     let content = format!("{}\n{}", id.spelling, request.content);
     let outlives_client = request.input.event().is_some_and(|event| event.outlives_client());
-    // The agent is exiting by definition when the session ends: closing the session must not cut that (D11).
-    let stop = if outlives_client { daemon.killing.child_token() } else { session.closed.child_token() };
+    // What must finish is stopped by the end of the drain alone, not by the end of its session (D11).
+    let cancel = if outlives_client { &daemon.killing } else { &session.closed }.child_token();
     // An inline session ends with its request, so its answers are remembered with those of all of them.
     let once = if inline { daemon.once.clone() } else { session.once.clone() };
-    let waiter = match once.deliver(&key, content, stop) {
+    let waiter = match once.deliver(&key, content, cancel) {
         Delivery::Repeated(waiter) => waiter,
         Delivery::Conflict => {
             let message = format!("invocation_id {} was used for another event of this snapshot", id.uuid);
@@ -134,7 +134,9 @@ pub(crate) async fn invoke(
             daemon.events.spawn(async move {
                 let finisher = Finisher::new(execution.clone());
                 let (answer, keep) = run.execute(&execution).await;
-                if !keep || !repeatable {
+                if keep && repeatable {
+                    once.remember(key, &execution);
+                } else {
                     once.forget(&key, &execution);
                 }
                 finisher.finish(answer);
@@ -202,6 +204,13 @@ impl Run {
                 format!("hooks that start agents that have hooks end at depth {MAX_DEPTH}; no handler ran");
             return self.without_handlers(Diagnostic::warning(code::RECURSION_LIMIT, message));
         }
+        // Before anything that takes time: a flood of one session's events is not matched ahead of another's few.
+        let (lane, depth) = (self.session.id.as_str().into(), self.pinned.depth());
+        let _turn = self.daemon.runner.turn(&lane, depth, self.deadline, &execution.cancel).await;
+        if execution.cancel.is_cancelled() {
+            self.log_cancelled(&[]);
+            return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
+        }
         let plan = match self.plan(&execution.cancel).await {
             Ok(Some(plan)) => legacy::without_derived(plan, &self.session),
             Ok(None) => {
@@ -217,7 +226,12 @@ impl Run {
             fan_out(&self.daemon.runner, &plan, &surroundings, &execution.cancel, self.progress.clone())
                 .await;
         if execution.cancel.is_cancelled() {
-            self.log_cancelled(&plan);
+            let was_killed = |outcome: &Option<Outcome>| {
+                outcome.as_ref().is_some_and(|outcome| outcome.end == End::Cancelled)
+            };
+            let killed = plan.selected.iter().zip(&outcomes).filter(|(_, outcome)| was_killed(outcome));
+            let killed: Vec<&str> = killed.map(|(selected, _)| selected.handler.id.as_str()).collect();
+            self.log_cancelled(&killed);
             return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
         }
         let ran: Vec<Ran<'_>> = plan
@@ -284,7 +298,15 @@ impl Run {
         let env = self.pinned.handler_environment(settings, &self.session.id, &self.id.to_string());
         let mut fallback_cwds = vec![self.pinned.root.clone()];
         fallback_cwds.extend(settings.home.clone());
-        Surroundings { fallback_cwds, deadline: self.deadline, ..Surroundings::new(self.cwd.clone(), env) }
+        Surroundings {
+            fallback_cwds,
+            deadline: self.deadline,
+            umask: self.session.umask,
+            lane: self.session.id.as_str().into(),
+            depth: self.pinned.depth(),
+            killing: self.daemon.killing.clone(),
+            ..Surroundings::new(self.cwd.clone(), env)
+        }
     }
 
     /// The transcripts the client names; else the daemon's own, of which the session's may not exist yet.
@@ -309,9 +331,14 @@ impl Run {
         }
     }
 
-    fn log_cancelled(&self, plan: &Plan) {
-        let handlers: Vec<&str> = plan.selected.iter().map(|selected| selected.handler.id.as_str()).collect();
-        tracing::info!(session = %self.session.id, invocation = %self.id, ?handlers, "event cancelled");
+    /// Names what was killed (D11): loudly what the end of the drain has cut.
+    fn log_cancelled(&self, handlers: &[&str]) {
+        let (session, invocation, event) = (&self.session.id, self.id, self.input.event_name());
+        if self.daemon.killing.is_cancelled() {
+            tracing::warn!(%session, %invocation, event, ?handlers, "the daemon stops: event cut, handlers killed");
+        } else {
+            tracing::info!(%session, %invocation, event, ?handlers, "event cancelled");
+        }
     }
 }
 
@@ -338,5 +365,6 @@ fn report(handler: &Handler, outcome: Option<&Outcome>, status: HandlerStatus) -
         stdout_bytes: of(&|outcome| outcome.stdout.total),
         stderr_bytes: of(&|outcome| outcome.stderr.total),
         truncated: outcome.is_some_and(|outcome| outcome.stdout.truncated() || outcome.stderr.truncated()),
+        warm: false,
     }
 }

@@ -9,7 +9,7 @@ use hooksd_engine::outcome::{End, Outcome};
 use hooksd_engine::plan::Plan;
 use hooksd_protocol::methods::{LegacyCommand, LegacyEmitted, LegacyName};
 use hooksd_protocol::seconds;
-use hooksd_runner::{OUTPUT_CAP, Program, Run};
+use hooksd_runner::{Environment, OUTPUT_CAP, Program, Run};
 use uuid::Uuid;
 
 use crate::daemon::Daemon;
@@ -34,6 +34,7 @@ pub(crate) fn emit(
     }
     let settings = &daemon.settings;
     let env = pinned.handler_environment(settings, &session.id, &Uuid::new_v4().to_string());
+    let env: Arc<Environment> = Arc::new(env.into_iter().collect());
     let mut fallback_cwds = vec![pinned.root.clone()];
     fallback_cwds.extend(settings.home.clone());
     let payload: Arc<[u8]> = stdin.into_bytes().into();
@@ -43,10 +44,14 @@ pub(crate) fn emit(
             cwd: pinned.view.cwd.clone(),
             fallback_cwds: fallback_cwds.clone(),
             env: env.clone(),
+            overlay: Vec::new(),
             payload: payload.clone(),
             timeout: seconds::to_duration(LEGACY_TIMEOUT_SECONDS),
             output_cap: OUTPUT_CAP,
-            umask: None,
+            deadline: None,
+            umask: session.umask,
+            lane: session.id.as_str().into(),
+            depth: pinned.depth(),
         };
         let (runner, cancel, running) =
             (daemon.runner.clone(), daemon.killing.clone(), session.begin_event());
@@ -69,6 +74,7 @@ fn report(session: &str, event: LegacyName, command: &LegacyCommand, outcome: &O
         End::LaunchFailed { message } => {
             tracing::warn!(%session, %event, %source, "command not started: {message}")
         }
+        End::QueuedOut => tracing::warn!(%session, %event, %source, "command not started: no place in time"),
         End::InvalidCommand => tracing::warn!(%session, %event, %source, "command not started: it is empty"),
     }
 }

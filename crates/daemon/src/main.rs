@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Parser, Subcommand};
@@ -37,6 +38,13 @@ enum Command {
 /// Exit status when another daemon is running already: nothing is wrong, but it is not this one.
 const ALREADY_RUNNING: u8 = 3;
 
+/// How long a thread that reads files stays without work. One day: where threads run short, those that are there are
+/// all there will be, and an idle one costs a few kilobytes.
+const BLOCKING_KEEP_ALIVE: Duration = Duration::from_secs(24 * 60 * 60);
+
+/// The most threads that read files and match expressions. Threads. More work waits for one of them.
+const MAX_BLOCKING_THREADS: usize = 32;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let filter = EnvFilter::try_from_env("HOOKSD_LOG").unwrap_or_else(|_| {
@@ -58,7 +66,14 @@ fn main() -> ExitCode {
 
 fn start(arguments: Arguments) -> Result<()> {
     hooksd_runner::seal_descriptors().context("cannot keep inherited descriptors from handlers")?;
-    let runtime = tokio::runtime::Runtime::new().context("cannot start the async runtime")?;
+    if let Err(error) = hooksd_runner::adopt_orphans() {
+        tracing::warn!(%error, "cannot adopt orphans: what handlers leave behind is not reaped here");
+    }
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.enable_all().thread_keep_alive(BLOCKING_KEEP_ALIVE).max_blocking_threads(MAX_BLOCKING_THREADS);
+    let runtime = builder.build().context("cannot start the async runtime")?;
+    // One is there from the start: when processes run short, no thread can be made (D5).
+    drop(runtime.spawn_blocking(|| ()));
     match arguments.command {
         Some(Command::Demo) => runtime.block_on(demo::play(&mut anstream::stdout())),
         None => runtime.block_on(serve(arguments)),

@@ -115,7 +115,8 @@ pub(crate) struct Once {
 #[derive(Default)]
 struct Entries {
     by_key: HashMap<Key, Arc<Execution>>,
-    oldest_first: VecDeque<Key>,
+    /// Those with an answer, oldest first. The running ones are as many as the requests in flight, which are bounded.
+    finished: VecDeque<Key>,
 }
 
 impl Once {
@@ -133,21 +134,22 @@ impl Once {
         }
         let (answer, _) = watch::channel(None);
         let execution = Arc::new(Execution { content, answer, cancel, waiters: AtomicUsize::new(0) });
-        if entries.by_key.insert(key.clone(), execution.clone()).is_none() {
-            entries.oldest_first.push_back(key.clone());
-        }
-        while entries.oldest_first.len() > MAX_REMEMBERED {
-            let finished = |entries: &Entries, key: &Key| {
-                entries.by_key.get(key).is_none_or(|execution| execution.finished())
-            };
-            // The oldest that is finished; running ones are as many as the requests in flight, which are bounded.
-            let Some(at) = entries.oldest_first.iter().position(|key| finished(&entries, key)) else { break };
-            if let Some(key) = entries.oldest_first.remove(at) {
-                entries.by_key.remove(&key);
-            }
-        }
+        entries.by_key.insert(key.clone(), execution.clone());
         let waiter = Waiter::new(execution.clone());
         Delivery::First(execution, waiter)
+    }
+
+    /// Keeps the answer of an execution for later deliveries; the oldest that is too much is forgotten.
+    pub(crate) fn remember(&self, key: Key, execution: &Arc<Execution>) {
+        let mut entries = self.lock();
+        if entries.by_key.get(&key).is_some_and(|entry| Arc::ptr_eq(entry, execution)) {
+            entries.finished.push_back(key);
+        }
+        if entries.finished.len() > MAX_REMEMBERED
+            && let Some(oldest) = entries.finished.pop_front()
+        {
+            entries.by_key.remove(&oldest);
+        }
     }
 
     /// Forgets an execution that has no answer worth repeating.
@@ -155,7 +157,6 @@ impl Once {
         let mut entries = self.lock();
         if entries.by_key.get(key).is_some_and(|entry| Arc::ptr_eq(entry, execution)) {
             entries.by_key.remove(key);
-            entries.oldest_first.retain(|other| other != key);
         }
     }
 

@@ -44,6 +44,8 @@ pub(crate) struct Session {
     pub(crate) thread_id: Text,
     pub(crate) mode: Mode,
     pub(crate) accepts: Vec<Capability>,
+    /// The file mode mask of its handlers; none inherits the daemon's (D14).
+    pub(crate) umask: Option<u32>,
     pub(crate) pinned: ArcSwap<Pinned>,
     pub(crate) once: Arc<Once>,
     /// The order of its transcripts' records.
@@ -72,6 +74,7 @@ impl Session {
             thread_id: open.thread_id,
             mode: open.mode,
             accepts: open.accepts,
+            umask: open.umask,
             pinned: ArcSwap::from_pointee(pinned),
             once: Arc::default(),
             transcript: Arc::default(),

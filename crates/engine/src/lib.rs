@@ -12,6 +12,7 @@ pub mod answer;
 mod decode;
 pub mod environment;
 pub mod legacy;
+mod names;
 pub mod outcome;
 pub mod plan;
 pub mod projection;

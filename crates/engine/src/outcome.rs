@@ -13,6 +13,8 @@ pub enum End {
     TimedOut,
     /// The request was cancelled; its process tree was killed.
     Cancelled,
+    /// It never got its turn: too many handlers were running until the request's deadline.
+    QueuedOut,
     /// The process could not be started.
     LaunchFailed {
         /// What happened, to which program or folder, and what to do; one line for people.

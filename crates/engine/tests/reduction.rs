@@ -92,6 +92,36 @@ fn the_strongest_permission_wins_in_any_order() {
     }
 }
 
+/// An exit 0 of which more was written than kept.
+fn cut(kept: &str) -> Outcome {
+    let mut outcome = outcome(End::Exited(0), kept, "");
+    outcome.stdout.total += 1;
+    outcome
+}
+
+#[test]
+fn d8_an_answer_followed_by_too_much_padding_is_still_an_answer() {
+    let mut padded = said("allow");
+    padded.stdout.bytes.extend([b' '; 100]);
+    padded.stdout.total = 1_000_000;
+    let (decision, statuses) = decide(&handlers(1, "block"), &[padded], &[]);
+    assert_eq!((permission(&decision).0, statuses.as_slice()), (Behavior::Allow, &[HandlerStatus::Ok][..]));
+    let codes: Vec<&str> = decision.diagnostics.iter().map(|diagnostic| diagnostic.code.as_str()).collect();
+    assert_eq!(codes, ["stdout_truncated"]);
+}
+
+#[test]
+fn queued_out_is_told_apart() {
+    let outcome = Outcome { queued: Duration::from_millis(1500), ..Outcome::without_process(End::QueuedOut) };
+    let (decision, statuses) = decide(&handlers(1, "ignore"), &[outcome], &[]);
+    assert_eq!(statuses, [HandlerStatus::QueuedOut]);
+    let [diagnostic] = decision.diagnostics.as_slice() else { panic!("{:?}", decision.diagnostics) };
+    assert_eq!(
+        (diagnostic.code.as_str(), diagnostic.message.as_str()),
+        ("queued_out", "never got its turn: too many handlers were running for 1.500 s")
+    );
+}
+
 #[test]
 fn d8_every_kind_of_failure_blocks_when_it_is_set_to() {
     let ends = [
@@ -100,6 +130,8 @@ fn d8_every_kind_of_failure_blocks_when_it_is_set_to() {
         outcome(End::Signaled(9), "", ""),
         outcome(End::TimedOut, "", ""),
         outcome(End::InvalidCommand, "", ""),
+        outcome(End::QueuedOut, "", ""),
+        cut(r#"{"systemMessage":"aaaa"#),
         outcome(End::LaunchFailed { message: "no such program".to_owned() }, "", ""),
         outcome(End::Exited(0), "not json", ""),
         outcome(End::Exited(0), "[]", ""),

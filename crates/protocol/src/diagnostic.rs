@@ -102,6 +102,7 @@ pub mod code {
     pub const CWD_MISSING: &str = "cwd_missing";
     pub const INVALID_COMMAND: &str = "invalid_command";
     pub const LAUNCH_FAILED: &str = "launch_failed";
+    pub const QUEUED_OUT: &str = "queued_out";
     pub const TIMEOUT: &str = "timeout";
     pub const CANCELLED: &str = "cancelled";
     pub const NONZERO_EXIT: &str = "nonzero_exit";

@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hooksd_runner::{End, OUTPUT_CAP, Program, Run, Runner};
+use hooksd_runner::{End, Environment, OUTPUT_CAP, Program, Run, Runner};
 use rustix::pipe::{PipeFlags, pipe_with};
 use tokio_util::sync::CancellationToken;
 
@@ -82,6 +82,8 @@ async fn compare(rounds: usize) {
         .map(|(n, v)| CString::new(format!("{}={}", n.to_string_lossy(), v.to_string_lossy())).unwrap())
         .collect();
     let runner = Runner::new();
+    let shared: Arc<Environment> = Arc::new(env.into_iter().collect());
+    let lane: Arc<str> = "measured".into();
     let cancel = CancellationToken::new();
     let (mut floor, mut ours) = (Vec::new(), Vec::new());
     for round in 0..rounds + rounds / 10 {
@@ -94,11 +96,15 @@ async fn compare(rounds: usize) {
             program: Program::Shell(COMMAND.to_owned()),
             cwd: "/tmp".into(),
             fallback_cwds: vec!["/".into()],
-            env: env.clone(),
+            env: shared.clone(),
+            overlay: Vec::new(),
             payload: payload.clone(),
             timeout: Duration::from_secs(60),
+            deadline: None,
             output_cap: OUTPUT_CAP,
             umask: None,
+            lane: lane.clone(),
+            depth: 0,
         };
         let outcome = runner.run(run, &cancel).await;
         let our_time = start.elapsed();

@@ -10,9 +10,12 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process_group};
 use tokio::runtime::Handle;
 
+use crate::environment::Mark;
 use crate::exit::{Notice, Status, try_reap};
+use crate::family::Birth;
 use crate::limits::LAST_REAP;
-use crate::tree;
+use crate::slots::Place;
+use crate::{clean, tree};
 
 /// Counts one child from its spawn to its reaping.
 #[derive(Debug)]
@@ -37,7 +40,11 @@ struct Unreaped {
     pid: Pid,
     notice: Notice,
     reaped: bool,
+    /// What finds those of its descendants that its own end does not reach.
+    mark: Mark,
     _counted: Counted,
+    /// Held until the process is no more, not only until the answer.
+    _place: Arc<Place>,
 }
 
 impl Unreaped {
@@ -77,9 +84,16 @@ pub(crate) struct Child {
 
 impl Child {
     /// Takes charge of a process just spawned.
-    pub(crate) fn new(pid: Pid, children: &Arc<AtomicUsize>) -> Child {
-        let counted = Counted::new(children);
-        Child { body: Some(Unreaped { pid, notice: Notice::new(pid), reaped: false, _counted: counted }) }
+    pub(crate) fn new(
+        pid: Pid,
+        birth: Birth,
+        mark: Mark,
+        children: &Arc<AtomicUsize>,
+        place: Arc<Place>,
+    ) -> Child {
+        birth.brings(pid);
+        let (notice, _counted) = (Notice::new(pid), Counted::new(children));
+        Child { body: Some(Unreaped { pid, notice, reaped: false, mark, _counted, _place: place }) }
     }
 
     /// Waits until it ends by itself or by a kill, and reaps it. Never returns for a child already reaped.
@@ -97,7 +111,7 @@ impl Child {
         Some(status)
     }
 
-    /// Kills its whole process tree, unless it is reaped.
+    /// Kills its whole process tree, unless it is reaped. What has left the tree is looked for in the background.
     pub(crate) fn kill(&self) {
         if let Some(body) = &self.body {
             // Looked up first: once the group is dead its children belong to somebody else.
@@ -105,6 +119,7 @@ impl Child {
             // The group exists as long as its leader is not reaped; an error means that all of it is dead.
             let _ = kill_process_group(body.pid, Signal::KILL);
             strays.kill();
+            clean::clean(&body.mark);
         }
     }
 }

@@ -10,14 +10,13 @@ use tokio::time::sleep_until;
 use tokio_util::sync::CancellationToken;
 
 use crate::launch::Launched;
-use crate::limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_GRACE};
+use crate::limits::{KILL_WAIT, OUTPUT_GRACE};
 use crate::supervise::{Input, Step, Supervision, Verdict};
 
-/// Sees a launched handler to its end.
-pub(crate) async fn drive(launched: Launched, timeout: Duration, cancel: &CancellationToken) -> Outcome {
+/// Sees a launched handler to its end, by force at the deadline.
+pub(crate) async fn drive(launched: Launched, deadline: Instant, cancel: &CancellationToken) -> Outcome {
     let Launched { mut child, mut stdin, mut stdout, mut stderr, ran_in_instead, started } = launched;
     let mut supervision = Supervision::new();
-    let deadline = started + timeout.min(LONGEST_TIMEOUT);
     let timer = sleep_until(deadline.into());
     tokio::pin!(timer);
     // What the one timer stands for in the present state.

@@ -1,12 +1,13 @@
 //! How a process ended, and how the daemon learns of it: by a descriptor of the process, never by a signal
 //! (Linux); elsewhere by SIGCHLD; by looking again every few milliseconds where neither is to be had.
 //!
-//! Guarantee: `try_reap` is the only place where a child is waited for, so that an id is never used after the
+//! Guarantee: `try_reap` is the only place where a supervised child is waited for, so that an id is never used after the
 //! kernel may have given it to another process.
 
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitOptions, waitpid};
 
+use crate::family;
 use crate::limits::EXIT_POLL;
 
 /// How a process ended by itself.
@@ -22,6 +23,10 @@ pub(crate) enum Status {
 
 /// Reaps the child if it has ended.
 pub(crate) fn try_reap(pid: Pid) -> Option<Status> {
+    family::reap(pid, || wait(pid))
+}
+
+fn wait(pid: Pid) -> Option<Status> {
     loop {
         match waitpid(Some(pid), WaitOptions::NOHANG) {
             Ok(None) => return None,

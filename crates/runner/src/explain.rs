@@ -14,7 +14,7 @@ use crate::run::Run;
 use crate::words::{SHELL, Words, search_path};
 
 /// The line.
-pub(crate) fn explain(obstacle: &Obstacle, run: &Run, words: &Words, waited: Duration) -> String {
+pub(crate) fn explain(obstacle: &Obstacle, run: &Run, words: &Words<'_>, waited: Duration) -> String {
     let name = &words.name;
     match obstacle {
         Obstacle::NoFolder | Obstacle::FolderVanished => {
@@ -109,7 +109,7 @@ fn interpreter(file: &Path) -> Option<String> {
     line.trim_start_matches([' ', '\t']).split([' ', '\t']).next().map(str::to_owned)
 }
 
-fn too_big(words: &Words) -> String {
+fn too_big(words: &Words<'_>) -> String {
     let longest = words.longest();
     if cfg!(target_os = "linux") && longest > LONGEST_STRING {
         return format!(

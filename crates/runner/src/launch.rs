@@ -9,20 +9,25 @@ use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hooksd_engine::outcome::End;
 use rustix::io::Errno;
+use rustix::process::Pid;
 use tokio_util::sync::CancellationToken;
 
 use crate::child::Child;
+use crate::environment::Mark;
 use crate::explain::explain;
+use crate::family::Birth;
 use crate::limits::{
     LONGEST_TIMEOUT, SHORTAGE_FIRST, SHORTAGE_MOST, TEXT_BUSY_MOST, TEXT_BUSY_STEP, TEXT_BUSY_TRIES,
 };
 use crate::locate::{Found, can_enter, choose_folder, program};
 use crate::pipes;
 use crate::run::{Run, Shared};
+use crate::slots::Place;
 use crate::spawn::{Plan, spawn, spawn_with_umask};
 use crate::stream::{Drain, Feed};
 use crate::words::{Words, search_path};
@@ -61,21 +66,25 @@ pub(crate) enum Obstacle {
 pub(crate) async fn launch(
     shared: &Shared,
     run: &Run,
-    asked: Instant,
+    place: &Arc<Place>,
     cancel: &CancellationToken,
 ) -> Result<Launched, End> {
-    if let Some(end) = run.refusal(cancel) {
-        return Err(end);
-    }
-    let words = Words::new(run).map_err(|message| End::LaunchFailed { message })?;
-    let mut patience = Patience { until: asked + run.timeout.min(LONGEST_TIMEOUT), tries: 0, texts_busy: 0 };
+    let begun = Instant::now();
+    let mark = Mark::new();
+    let words = Words::new(run, &mark).map_err(|message| End::LaunchFailed { message })?;
+    let end = begun + run.timeout.min(LONGEST_TIMEOUT);
+    let until = run.deadline.map_or(end, |deadline| deadline.min(end));
+    let mut patience = Patience { until, tries: 0, texts_busy: 0 };
     loop {
-        let obstacle = match attempt(shared, run, &words) {
+        let launched = attempt(run, &words, shared.umask, |pid, birth| {
+            Child::new(pid, birth, mark.clone(), &shared.children, place.clone())
+        });
+        let obstacle = match launched {
             Ok(launched) => return Ok(launched),
             Err(obstacle) => obstacle,
         };
         let Some(pause) = patience.with(&obstacle, run.fallback_cwds.len()) else {
-            return Err(End::LaunchFailed { message: explain(&obstacle, run, &words, asked.elapsed()) });
+            return Err(End::LaunchFailed { message: explain(&obstacle, run, &words, begun.elapsed()) });
         };
         tracing::debug!(?obstacle, ?pause, "handler not started yet");
         tokio::select! {
@@ -118,7 +127,12 @@ pub(crate) fn is_shortage(errno: Errno) -> bool {
 }
 
 /// One attempt. Does not wait; a spawn holds the thread until the child has executed its program.
-fn attempt(shared: &Shared, run: &Run, words: &Words) -> Result<Launched, Obstacle> {
+fn attempt(
+    run: &Run,
+    words: &Words<'_>,
+    own_umask: Option<u32>,
+    child: impl Fn(Pid, Birth) -> Child,
+) -> Result<Launched, Obstacle> {
     let (folder, is_fallback) = choose_folder(run).ok_or(Obstacle::NoFolder)?;
     let candidates = match program(&words.name, search_path(run), folder) {
         Found::Here(candidates) => candidates,
@@ -132,22 +146,23 @@ fn attempt(shared: &Shared, run: &Run, words: &Words) -> Result<Launched, Obstac
     let out = Drain::new(stdout.ours, run.output_cap).map_err(pipe_error)?;
     let err = Drain::new(stderr.ours, run.output_cap).map_err(pipe_error)?;
 
-    let umask = run.umask.filter(|mask| shared.umask != Some(*mask));
+    let umask = run.umask.filter(|mask| own_umask != Some(*mask));
+    let envp = words.envp();
     let folder_text = c_path(folder).ok_or(Obstacle::NoFolder)?;
     let standard = [stdin.theirs.as_fd(), stdout.theirs.as_fd(), stderr.theirs.as_fd()];
     let started = Instant::now();
     let mut obstacle = Obstacle::NotFound;
     for candidate in &candidates {
         let Some(file) = c_path(candidate) else { continue };
-        let plan =
-            Plan { program: &file, argv: &words.argv, envp: &words.envp, folder: &folder_text, standard };
+        let plan = Plan { program: &file, argv: &words.argv, envp: &envp, folder: &folder_text, standard };
+        let birth = Birth::announce();
         match umask.map_or_else(|| spawn(plan), |mask| spawn_with_umask(plan, mask)) {
             Ok(pid) => {
                 // Before anything else: from here on somebody has to answer for the process. The handler's
                 // ends go first, so that a daemon short of descriptors has one for the child.
                 drop((stdin.theirs, stdout.theirs, stderr.theirs));
                 return Ok(Launched {
-                    child: Child::new(pid, &shared.children),
+                    child: child(pid, birth),
                     stdin: feed,
                     stdout: out,
                     stderr: err,

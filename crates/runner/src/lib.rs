@@ -8,26 +8,41 @@
 //! 3. No zombie is left, and nothing of the daemon leaks into a handler: descriptors 0, 1 and 2 only, an
 //!    empty signal mask, default signal actions, a session of its own, exactly the environment it was given.
 //! 4. Running out of descriptors or processes delays a handler, it does not drop it (D5).
+//! 5. Never more handlers run than there are places; sessions take turns, and nested calls have places of their own
+//!    (D12). A handler's time begins with its spawn; the request's deadline covers waiting and running.
 //!
-//! The way of one run: [`Run`] -> `launch` (`words`, `locate`, `pipes`, `spawn`; failures through `explain`)
-//! -> `drive` (feeds the inputs of `child` and `stream` to the pure state machine `supervise`) -> outcome.
+//! The way of one run: [`Run`] -> place (`bounds`, `slots`) -> `launch` (`words`, `environment`, `locate`, `pipes`,
+//! `spawn`; failures through `explain`) -> `drive` (feeds the inputs of `child` and `stream` to the pure state
+//! machine `supervise`) -> outcome. After a kill `tree` and `clean` see to descendants that have run away, and
+//! `orphans` reaps what nobody supervises (`family` tells which that is).
 
+mod bounds;
 mod child;
+mod clean;
 mod drive;
+mod environment;
 mod exit;
 mod explain;
+mod family;
 mod launch;
 mod limits;
 mod locate;
+mod orphans;
 mod pipes;
+#[cfg(target_os = "linux")]
+mod procfs;
 mod run;
+mod slots;
 mod spawn;
 mod stream;
 mod supervise;
 mod tree;
 mod words;
 
+pub use bounds::Bounds;
+pub use environment::{Environment, RUN_VARIABLE};
 pub use hooksd_engine::outcome::{Captured, End, Outcome};
-pub use limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_CAP, OUTPUT_GRACE};
-pub use run::{Program, Run, Runner};
+pub use limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_CAP, OUTPUT_GRACE, QUEUE_LONGEST};
+pub use orphans::adopt_orphans;
+pub use run::{Admission, Program, Run, Runner, Turn};
 pub use spawn::seal_descriptors;

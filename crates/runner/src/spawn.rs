@@ -25,7 +25,7 @@ pub(crate) struct Plan<'a> {
     /// The file to execute; a relative one is taken from `folder`.
     pub(crate) program: &'a CStr,
     pub(crate) argv: &'a [CString],
-    pub(crate) envp: &'a [CString],
+    pub(crate) envp: &'a [&'a CStr],
     pub(crate) folder: &'a CStr,
     /// What becomes 0, 1 and 2; all above 2 themselves.
     pub(crate) standard: [BorrowedFd<'a>; 3],
@@ -46,8 +46,8 @@ const FLAGS: c_int = libc::POSIX_SPAWN_SETSIGMASK as c_int
 pub(crate) fn spawn(plan: Plan<'_>) -> Result<Pid, Errno> {
     let attributes = Attributes::new()?;
     let actions = Actions::new(&plan)?;
-    let argv = pointers(plan.argv);
-    let envp = pointers(plan.envp);
+    let argv = pointers(plan.argv.iter().map(CString::as_c_str));
+    let envp = pointers(plan.envp.iter().copied());
     let mut pid = 0;
     // SAFETY: every pointer is valid for the call: program, argv and envp are strings ended by NUL in arrays
     // ended by null, borrowed from the plan; attributes and actions are initialised and live to the end of
@@ -225,8 +225,8 @@ impl Drop for Actions {
 }
 
 /// The array of pointers, ended by null, that exec takes.
-fn pointers(strings: &[CString]) -> Vec<*mut c_char> {
-    strings.iter().map(|string| string.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
+fn pointers<'a>(strings: impl Iterator<Item = &'a CStr>) -> Vec<*mut c_char> {
+    strings.map(|string| string.as_ptr().cast_mut()).chain([ptr::null_mut()]).collect()
 }
 
 /// These functions return the error number instead of setting errno.

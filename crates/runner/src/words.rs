@@ -1,8 +1,8 @@
 //! The strings of a run as the kernel wants them: terminated by NUL, and without one inside.
 
-use std::ffi::{CString, OsStr};
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{CStr, CString, OsStr};
 
+use crate::environment::{Mark, RUN_VARIABLE, nul, pair};
 use crate::run::{Program, Run};
 
 /// The shell of every shell-form handler, on every system.
@@ -10,18 +10,20 @@ pub(crate) const SHELL: &str = "/bin/sh";
 
 /// Arguments and environment of one run.
 #[derive(Debug)]
-pub(crate) struct Words {
+pub(crate) struct Words<'a> {
     /// The program's name as written: `argv[0]`.
     pub(crate) name: String,
     /// All arguments, the name included.
     pub(crate) argv: Vec<CString>,
-    /// The environment as `NAME=value`.
-    pub(crate) envp: Vec<CString>,
+    run: &'a Run,
+    mark: &'a Mark,
+    /// The handler's own variables as `NAME=value`.
+    overlay: Vec<CString>,
 }
 
-impl Words {
+impl<'a> Words<'a> {
     /// Builds them; the error says where a NUL is, for people.
-    pub(crate) fn new(run: &Run) -> Result<Words, String> {
+    pub(crate) fn new(run: &'a Run, mark: &'a Mark) -> Result<Words<'a>, String> {
         let (name, argv) = match &run.program {
             Program::Shell(line) => {
                 let line = CString::new(line.as_str()).map_err(|_| nul("the command"))?;
@@ -33,44 +35,45 @@ impl Words {
                 (name, argv)
             }
         };
-        let envp = run
-            .env
-            .iter()
-            .map(|(name, value)| {
-                let mut pair = Vec::with_capacity(name.len() + value.len() + 2);
-                pair.extend_from_slice(name.as_bytes());
-                pair.push(b'=');
-                pair.extend_from_slice(value.as_bytes());
-                CString::new(pair).map_err(|_| nul(&format!("the environment variable {name:?}")))
-            })
-            .collect::<Result<_, _>>()?;
-        Ok(Words { name, argv, envp })
+        if let Some(fault) = run.env.fault() {
+            return Err(fault.to_owned());
+        }
+        let overlay = run.overlay.iter().map(|(name, value)| pair(name, value)).collect::<Result<_, _>>()?;
+        Ok(Words { name, argv, run, mark, overlay })
+    }
+
+    /// The environment as `NAME=value`: what is shared, the handler's own, the run's mark.
+    pub(crate) fn envp(&self) -> Vec<&CStr> {
+        let mut anew: Vec<&OsStr> = self.run.overlay.iter().map(|(name, _)| name.as_os_str()).collect();
+        anew.push(OsStr::new(RUN_VARIABLE));
+        let mut envp: Vec<&CStr> = self.run.env.without(anew).collect();
+        envp.extend(self.overlay.iter().map(CString::as_c_str));
+        envp.push(self.mark.as_c_str());
+        envp
     }
 
     /// Bytes that the kernel counts: strings with their terminators and the pointers to them.
     pub(crate) fn size(&self) -> usize {
-        self.all().map(|word| word.as_bytes_with_nul().len() + size_of::<usize>()).sum()
+        self.lengths().map(|length| length + size_of::<usize>()).sum()
     }
 
     /// The longest string, terminator included, in bytes.
     pub(crate) fn longest(&self) -> usize {
-        self.all().map(|word| word.as_bytes_with_nul().len()).max().unwrap_or(0)
+        self.lengths().max().unwrap_or(0)
     }
 
-    fn all(&self) -> impl Iterator<Item = &CString> {
-        self.argv.iter().chain(&self.envp)
+    fn lengths(&self) -> impl Iterator<Item = usize> {
+        let argv = self.argv.iter().map(|word| word.as_bytes_with_nul().len());
+        argv.chain(self.envp().into_iter().map(|pair| pair.to_bytes_with_nul().len()))
     }
 }
 
-/// The `PATH` of the handler's environment; the first counts, as for getenv.
+/// The `PATH` of the handler's environment.
 pub(crate) fn search_path(run: &Run) -> Option<&OsStr> {
-    run.env.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str())
+    let own = run.overlay.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+    own.or_else(|| run.env.get("PATH"))
 }
 
 fn c_string(word: &str) -> Result<CString, String> {
     CString::new(word).map_err(|_| nul(&format!("the argument {word:?}")))
-}
-
-fn nul(what: &str) -> String {
-    format!("{what} has a NUL character (U+0000) in it, which no program can be given: remove it")
 }

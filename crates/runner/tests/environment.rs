@@ -3,17 +3,23 @@
 mod common;
 
 use std::fs::File;
+use std::sync::Arc;
 
 use common::{World, stdout};
-use hooksd_runner::{End, Runner};
+use hooksd_runner::{End, RUN_VARIABLE, Runner};
 use tokio_util::sync::CancellationToken;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_environment_is_the_one_given_and_nothing_else() {
     let world = World::new();
     let mut run = world.argv(&["/usr/bin/env"]);
-    run.env = vec![("ONLY".into(), "this".into()), ("EMPTY".into(), "".into())];
-    assert_eq!(stdout(&world.run(run).await), "ONLY=this\nEMPTY=\n");
+    let shared = [("ONLY", "this"), ("EMPTY", ""), ("TWICE", "shared"), (RUN_VARIABLE, "somebody else's")];
+    run.env = Arc::new(shared.iter().map(|(name, value)| (name.into(), value.into())).collect());
+    run.overlay = vec![("OWN".into(), "1".into()), ("TWICE".into(), "own".into())];
+    let out = stdout(&world.run(run).await);
+    let (given, mark) = out.split_once(RUN_VARIABLE).unwrap();
+    assert_eq!(given, "ONLY=this\nEMPTY=\nOWN=1\nTWICE=own\n");
+    assert_eq!((mark.len(), mark.lines().count()), ("=\n".len() + 32, 1), "{mark}");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

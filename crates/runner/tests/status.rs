@@ -3,6 +3,7 @@
 mod common;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use common::{DENY, World, launch_failure, stderr, stdout};
@@ -134,7 +135,7 @@ async fn b19_a_launch_that_failed_names_the_culprit_and_the_cure() {
         "the command has a NUL character (U+0000) in it, which no program can be given: remove it"
     );
     let mut run = world.shell("true");
-    run.env.push(("BAD".into(), "a\0b".into()));
+    run.overlay.push(("BAD".into(), "a\0b".into()));
     assert!(launch_failure(world.run(run).await).starts_with("the environment variable \"BAD\" has a NUL"));
     assert_eq!(world.runner.children(), 0);
 }
@@ -149,7 +150,7 @@ async fn b19_too_much_for_the_kernel_names_the_limit() {
          too long); put the command into a script file"
     );
     let mut run = world.shell("true");
-    run.env.extend((0..100).map(|n| (format!("V{n}").into(), "x".repeat(120_000).into())));
+    run.overlay.extend((0..100).map(|n| (format!("V{n}").into(), "x".repeat(120_000).into())));
     let message = launch_failure(world.run(run).await);
     assert!(message.starts_with("arguments and environment together have 120"), "{message}");
 }
@@ -170,7 +171,7 @@ async fn argv_is_run_without_a_shell_and_found_as_execvp_does() {
     }
     // The handler's PATH, relative to the handler's cwd; the daemon's PATH does not matter.
     let mut run = world.argv(&["relative-tool"]);
-    run.env[0].1 = "/nonexistent::/bin".into();
+    run.overlay = vec![("PATH".into(), "/nonexistent::/bin".into())];
     assert_eq!(stdout(&world.run(run).await), "relative-tool\n");
     // A missing interpreter sends the search on.
     std::fs::create_dir(world.path("first")).unwrap();
@@ -178,11 +179,12 @@ async fn argv_is_run_without_a_shell_and_found_as_execvp_does() {
     world.script("first/tool", "#!/nonexistent/interp\n");
     world.script("second/tool", "#!/bin/sh\necho second\n");
     let mut run = world.argv(&["tool"]);
-    run.env[0].1 = std::env::join_paths([world.path("first"), world.path("second")]).unwrap();
+    let path = std::env::join_paths([world.path("first"), world.path("second")]).unwrap();
+    run.overlay = vec![("PATH".into(), path)];
     assert_eq!(stdout(&world.run(run).await), "second\n");
     // Without PATH, what the C library takes.
     let mut run = world.argv(&["printf", "ok"]);
-    run.env.remove(0);
+    run.env = Arc::default();
     assert_eq!(stdout(&world.run(run).await), "ok");
 }
 
@@ -197,9 +199,9 @@ async fn b49_shell_form_is_bin_sh() {
         ("echo \"$0\" $#", End::Exited(0), "/bin/sh 0\n"),
     ] {
         let mut run = world.shell(line);
-        run.env.push(("SHELL".into(), "/usr/bin/fish".into()));
+        run.overlay.push(("SHELL".into(), "/usr/bin/fish".into()));
         // A file that an interactive shell would read.
-        run.env.push(("ENV".into(), world.file("rc", "exit 99", 0o644).into()));
+        run.overlay.push(("ENV".into(), world.file("rc", "exit 99", 0o644).into()));
         let outcome = world.run(run).await;
         assert_eq!((outcome.end.clone(), stdout(&outcome).as_str()), (end, out), "{line}");
     }

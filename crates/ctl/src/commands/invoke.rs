@@ -56,6 +56,7 @@ fn session(wanted: &Invoke, event: &EventInput, folder: &str) -> SessionOpen {
         },
         trust,
         env: Some(env.collect()),
+        umask: None,
         plugins: None,
         accepts: Vec::new(),
         follow: false,

@@ -23,6 +23,9 @@ pub(super) fn work(daemon: &Daemon, frame: &Frame<'_>) -> Result<Work, RpcError>
         sessions,
         sessions_without_environment,
         running_handlers: daemon.runner.children(),
+        max_handlers: daemon.runner.places(),
+        queued_handlers: daemon.runner.queued(),
+        queued_events: daemon.runner.queued_events(),
         events: daemon.answered(),
     })
 }

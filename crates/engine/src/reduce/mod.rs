@@ -10,6 +10,7 @@ use hooksd_protocol::methods::{Capability, HandlerStatus};
 use hooksd_protocol::output::Answer;
 
 use crate::answer::{FullAnswer, Said, exit_reason, read_stdout};
+use crate::names::{describe, signal_name};
 use crate::outcome::{End, Outcome};
 use crate::projection::Facts;
 use crate::terminal;
@@ -129,6 +130,11 @@ impl<'a> Reducer<'a> {
             }
             End::Cancelled => {
                 failed(self, HandlerStatus::Cancelled, code::CANCELLED, "was cancelled".to_owned())
+            }
+            End::QueuedOut => {
+                let waited = outcome.queued.as_secs_f64();
+                let cause = format!("never got its turn: too many handlers were running for {waited:.3} s");
+                failed(self, HandlerStatus::QueuedOut, code::QUEUED_OUT, cause)
             }
             End::LaunchFailed { message } => {
                 let cause = format!("could not be started: {message}");
@@ -318,29 +324,5 @@ impl<'a> Reducer<'a> {
     fn note(&mut self, kind: &str, message: &str) {
         let diagnostic = Diagnostic::warning(kind, message).handler(self.handler).severity(Severity::Debug);
         self.decision.diagnostics.push(diagnostic);
-    }
-}
-
-/// A handler for people: its id and what it runs.
-fn describe(handler: &Handler) -> String {
-    let command = match &handler.argv {
-        Some(argv) => argv.join(" "),
-        None => handler.command.clone(),
-    };
-    format!("{} ({})", handler.id, crate::answer::excerpt(&command))
-}
-
-fn signal_name(signal: i32) -> &'static str {
-    match signal {
-        1 => " (HUP)",
-        2 => " (INT)",
-        3 => " (QUIT)",
-        6 => " (ABRT)",
-        9 => " (KILL)",
-        11 => " (SEGV)",
-        13 => " (PIPE)",
-        14 => " (ALRM)",
-        15 => " (TERM)",
-        _ => "",
     }
 }

@@ -8,6 +8,7 @@ use hooksd_protocol::methods::Capability;
 use hooksd_protocol::output::{PermissionDecision, PermissionWord, Specific};
 
 use super::Reducer;
+use crate::names::capability_name;
 
 impl Reducer<'_> {
     pub(super) fn specific(&mut self, specific: Specific) {
@@ -121,18 +122,4 @@ impl Reducer<'_> {
 
 fn raw(text: String) -> Option<RawJson> {
     RawJson::new(text).ok()
-}
-
-/// The name of a capability in `accepts` and in the decision.
-fn capability_name(capability: Capability) -> &'static str {
-    match capability {
-        Capability::UpdatedInput => "updated_input",
-        Capability::UpdatedPermissions => "updated_permissions",
-        Capability::UpdatedToolOutput => "updated_tool_output",
-        Capability::UpdatedMcpToolOutput => "updated_mcp_tool_output",
-        Capability::SessionTitle => "session_title",
-        Capability::InitialUserMessage => "initial_user_message",
-        Capability::WatchPaths => "watch_paths",
-        Capability::ReloadSkills => "reload_skills",
-    }
 }

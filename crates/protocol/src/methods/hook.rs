@@ -152,6 +152,8 @@ pub enum HandlerStatus {
     Failed,
     /// Its time ran out.
     Timeout,
+    /// The request's deadline came before its turn: too many handlers were running.
+    QueuedOut,
     /// The request was cancelled.
     Cancelled,
     /// It did not run.
@@ -181,6 +183,9 @@ pub struct HandlerReport {
     pub stderr_bytes: u64,
     /// Whether anything of that was cut.
     pub truncated: bool,
+    /// Whether its process was there before the event. Always false in this version.
+    #[serde(default)]
+    pub warm: bool,
 }
 
 /// Result of `hook/invoke`.

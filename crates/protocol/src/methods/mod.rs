@@ -89,6 +89,15 @@ pub struct DaemonStatus {
     pub sessions_without_environment: usize,
     /// Handler processes now running.
     pub running_handlers: usize,
+    /// Handlers that may run at once, those of nested calls included.
+    #[serde(default)]
+    pub max_handlers: usize,
+    /// Handlers that wait for their turn.
+    #[serde(default)]
+    pub queued_handlers: usize,
+    /// Events that wait for their turn to have their handlers selected.
+    #[serde(default)]
+    pub queued_events: usize,
     /// Events answered since the start.
     pub events: u64,
 }

@@ -162,6 +162,10 @@ pub struct SessionOpen {
     /// The session's environment; without it handlers get the daemon's (D14).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<BTreeMap<String, String>>,
+    /// The file mode mask of the session's handlers, 0 to 511 (0o777); without it they get the daemon's (D14).
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "umask")]
+    #[schemars(range(max = 0o777))]
+    pub umask: Option<u32>,
     /// Which plugins take part; default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugins: Option<Plugins>,
@@ -171,6 +175,19 @@ pub struct SessionOpen {
     /// Whether edits reach the session by themselves; else it is pinned until `session/reload`.
     #[serde(default)]
     pub follow: bool,
+}
+
+/// The largest file mode mask: all permissions, and nothing else.
+const MAX_UMASK: u32 = 0o777;
+
+fn umask<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D::Error> {
+    let mask: Option<u32> = Option::deserialize(deserializer)?;
+    match mask {
+        Some(mask) if mask > MAX_UMASK => Err(serde::de::Error::custom(format_args!(
+            "expected a file mode mask, an integer from 0 to {MAX_UMASK} (0o777), got {mask}"
+        ))),
+        mask => Ok(mask),
+    }
 }
 
 /// One document of a snapshot.

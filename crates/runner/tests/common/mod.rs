@@ -50,11 +50,15 @@ impl World {
             program,
             cwd: self.path(""),
             fallback_cwds: Vec::new(),
-            env: self.env(),
+            env: Arc::new(self.env().into_iter().collect()),
+            overlay: Vec::new(),
             payload: Arc::from(&br#"{"hook_event_name":"PreToolUse"}"#[..]),
             timeout: Duration::from_secs(30),
+            deadline: None,
             output_cap: OUTPUT_CAP,
             umask: None,
+            lane: "test".into(),
+            depth: 0,
         }
     }
 

@@ -1,0 +1,45 @@
+//! Names for people and for the wire: of capabilities, handlers and signals.
+
+use hooksd_config::Handler;
+use hooksd_protocol::methods::Capability;
+
+use crate::answer::excerpt;
+
+/// The name of a capability in `accepts` and in the decision.
+pub(crate) fn capability_name(capability: Capability) -> &'static str {
+    match capability {
+        Capability::UpdatedInput => "updated_input",
+        Capability::UpdatedPermissions => "updated_permissions",
+        Capability::UpdatedToolOutput => "updated_tool_output",
+        Capability::UpdatedMcpToolOutput => "updated_mcp_tool_output",
+        Capability::SessionTitle => "session_title",
+        Capability::InitialUserMessage => "initial_user_message",
+        Capability::WatchPaths => "watch_paths",
+        Capability::ReloadSkills => "reload_skills",
+    }
+}
+
+/// A handler for people: its id and what it runs.
+pub(crate) fn describe(handler: &Handler) -> String {
+    let command = match &handler.argv {
+        Some(argv) => argv.join(" "),
+        None => handler.command.clone(),
+    };
+    format!("{} ({})", handler.id, excerpt(&command))
+}
+
+/// The short name of a signal, in brackets after a space; empty for rare ones.
+pub(crate) fn signal_name(signal: i32) -> &'static str {
+    match signal {
+        1 => " (HUP)",
+        2 => " (INT)",
+        3 => " (QUIT)",
+        6 => " (ABRT)",
+        9 => " (KILL)",
+        11 => " (SEGV)",
+        13 => " (PIPE)",
+        14 => " (ALRM)",
+        15 => " (TERM)",
+        _ => "",
+    }
+}

@@ -1,0 +1,85 @@
+//! How many handlers may run at once, computed from what the system gives this process.
+//!
+//! Guarantee: each level of nesting has at least one place of its own, so that a nested call never waits for a
+//! place that its parent holds (D12).
+
+use rustix::process::{Resource, getrlimit};
+
+use crate::limits::{
+    DESCRIPTORS_EACH, DESCRIPTORS_KEPT, DESCRIPTORS_KEPT_PART, HANDLERS_BY_CORES_LEAST, HANDLERS_PER_CORE,
+    NESTED_PART, PROCESSES_EACH, YOUNG_PER_CORE,
+};
+
+/// Levels of nesting with places of their own: an agent's handlers, those of agents that handlers start, and those of
+/// agents that those start. Deeper ones do not run in the daemon (D12); here they share the last level's.
+pub(crate) const LEVELS: usize = 3;
+
+/// How many handlers may run at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bounds {
+    /// Handlers of agents that no handler has started.
+    pub handlers: usize,
+    /// Handlers of nested calls, for each of the two levels.
+    pub nested: usize,
+    /// Handlers just started, for each level: what keeps one session's flood from having all cores.
+    pub young: usize,
+}
+
+impl Bounds {
+    /// From the limits of this process and the number of cores.
+    #[must_use]
+    pub fn of_this_process() -> Bounds {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Bounds::compute(getrlimit(Resource::Nofile).current, getrlimit(Resource::Nproc).current, cores)
+    }
+
+    fn compute(descriptors: Option<u64>, processes: Option<u64>, cores: usize) -> Bounds {
+        let by_descriptors = descriptors.map(|all| {
+            let kept = DESCRIPTORS_KEPT.max(all / DESCRIPTORS_KEPT_PART);
+            all.saturating_sub(kept) / DESCRIPTORS_EACH
+        });
+        let by_processes = processes.map(|all| all / PROCESSES_EACH);
+        let by_cores = HANDLERS_BY_CORES_LEAST.max((cores as u64).saturating_mul(HANDLERS_PER_CORE));
+        let least = [by_descriptors, by_processes].into_iter().flatten().fold(by_cores, u64::min);
+        let all = usize::try_from(least).unwrap_or(usize::MAX);
+        let nested = (all / NESTED_PART).max(1);
+        Bounds {
+            handlers: all.saturating_sub((LEVELS - 1) * nested).max(1),
+            nested,
+            young: cores.saturating_mul(YOUNG_PER_CORE).max(1),
+        }
+    }
+
+    /// Places of all levels.
+    #[must_use]
+    pub fn all(&self) -> usize {
+        self.handlers.saturating_add(self.nested.saturating_mul(LEVELS - 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_scarcest_thing_decides_and_every_level_has_a_place() {
+        let of = |descriptors, processes, cores| {
+            let Bounds { handlers, nested, young } = Bounds::compute(descriptors, processes, cores);
+            (handlers, nested, young)
+        };
+        assert_eq!(of(None, None, 2), (192, 32, 16), "cores");
+        assert_eq!(of(Some(1_000_000), Some(1_000_000), 16), (1536, 256, 128), "cores");
+        assert_eq!(of(Some(1024), None, 2), (144, 24, 16), "descriptors");
+        assert_eq!(of(Some(96), None, 2), (10, 1, 16), "few descriptors");
+        assert_eq!(of(Some(96), Some(20), 2), (3, 1, 16), "few processes");
+        assert_eq!(of(Some(0), Some(0), 1), (1, 1, 8), "nothing at all");
+    }
+
+    #[test]
+    fn all_places_together_stay_within_what_there_is() {
+        for descriptors in (60..5000).step_by(7) {
+            let all = Bounds::compute(Some(descriptors), None, 2).all() as u64;
+            assert!(all * DESCRIPTORS_EACH + DESCRIPTORS_KEPT <= descriptors, "{all} of {descriptors}");
+        }
+    }
+}
