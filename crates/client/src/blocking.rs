@@ -12,10 +12,10 @@ use hooksd_protocol::rpc::{MAX_LINE, request_line};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::CALL_TIMEOUT;
 use crate::error::ClientError;
 use crate::response::read_invoke_result;
 use crate::wire::{Incoming, Notification, parse};
+use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 
 /// Notifications kept while an answer is awaited. Notifications. The oldest are dropped first.
 const MAX_NOTIFICATIONS: usize = 1024;
@@ -45,10 +45,10 @@ impl Client {
         })
     }
 
-    /// Each call may take this long.
+    /// Each call may take this long; from a millisecond to a year.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Client {
-        self.timeout = timeout;
+        self.timeout = timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
         self
     }
 

@@ -67,6 +67,8 @@ pub(crate) struct Session {
     pub(crate) mode: Mode,
     pub(crate) accepts: Vec<Capability>,
     pub(crate) pinned: ArcSwap<Pinned>,
+    /// Held while the documents are read anew: of two reloads, the one that read first is pinned first (B62).
+    pub(crate) reloading: Mutex<()>,
     pub(crate) once: Once,
     /// Cancelled when the session is closed: its events stop.
     pub(crate) closed: CancellationToken,
@@ -82,6 +84,7 @@ impl Session {
             mode: open.mode,
             accepts: open.accepts,
             pinned: ArcSwap::from_pointee(pinned),
+            reloading: Mutex::new(()),
             once: Once::default(),
             closed,
             running: AtomicUsize::new(0),

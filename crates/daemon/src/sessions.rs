@@ -94,14 +94,17 @@ impl Sessions {
             check_cwd(cwd).map_err(|error| RpcError::invalid_params(&error))?;
         }
         check_trust(reload.trust.as_ref()).map_err(|error| RpcError::invalid_params(&error))?;
-        let old = session.pinned.load_full();
-        let moved = reload.cwd.as_deref().is_some_and(|cwd| old.cwd != Path::new(cwd));
-        let cwd = reload.cwd.map_or_else(|| old.cwd.clone(), PathBuf::from);
-        // A grant is for the folder it was given in: moving resolves trust anew (BEHAVIOUR section 10).
-        let kept = if moved { None } else { old.trust.clone() };
-        let env = reload.env.as_ref().map(variables).or_else(|| old.env.clone());
-        let pinned: Pinned = pin(settings, cwd, session.mode, reload.trust.or(kept), env);
-        session.pinned.store(Arc::new(pinned));
+        {
+            let _one_at_a_time = session.reloading.lock().unwrap_or_else(PoisonError::into_inner);
+            let old = session.pinned.load_full();
+            let moved = reload.cwd.as_deref().is_some_and(|cwd| old.cwd != Path::new(cwd));
+            let cwd = reload.cwd.map_or_else(|| old.cwd.clone(), PathBuf::from);
+            // A grant is for the folder it was given in: moving resolves trust anew (BEHAVIOUR section 10).
+            let kept = if moved { None } else { old.trust.clone() };
+            let env = reload.env.as_ref().map(variables).or_else(|| old.env.clone());
+            let pinned: Pinned = pin(settings, cwd, session.mode, reload.trust.or(kept), env);
+            session.pinned.store(Arc::new(pinned));
+        }
         session.touch();
         Ok(session)
     }

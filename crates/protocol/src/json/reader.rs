@@ -215,7 +215,11 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Failure> {
-        if self.value.kind() == Kind::Array { Err(self.wrong(&visitor)) } else { self.deserialize_any(visitor) }
+        if self.value.kind() == Kind::Array {
+            Err(self.wrong(&visitor))
+        } else {
+            self.deserialize_any(visitor)
+        }
     }
 
     fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Failure> {
