@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
+use std::time::Duration;
 
 use hooksd_tests::harness::{Line, Setup, daemon, decision, deny, events, until, world, world_with};
 use serde_json::json;
@@ -94,6 +95,32 @@ fn b53_a_script_saved_a_moment_ago_is_tried_again() {
             }
             assert_eq!(agent.answer(id).await.decision(), expected);
         }
+    });
+}
+
+/// The same for certain: the file is still open for writing when the event comes, and closed a moment later. One that
+/// stays open cannot run, and is said to be busy.
+#[test]
+fn b53_a_script_that_is_still_open_is_waited_for() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    world(async |world| {
+        let script = world.script("h.sh", "#!/bin/sh\nexit 2\n", 0o755);
+        let mut agent = world.agent_of(&events::program("PreToolUse", &[&script])).await;
+        let open = fs::OpenOptions::new().append(true).open(&script).unwrap();
+        let id = agent.start(&events::pre()).await;
+        // Long enough for a first attempt, shorter than all of them.
+        tokio::time::sleep(Duration::from_millis(60)).await;
+        drop(open);
+        let expected = json!({ "permission": denied() });
+        assert_eq!(agent.answer(id).await.decision(), decision("PreToolUse", expected));
+
+        let _open = fs::OpenOptions::new().append(true).open(&script).unwrap();
+        let answer = agent.invoke(&events::pre()).await;
+        let expected = json!({ "diagnostics": ["launch_failed PreToolUse:0:0"] });
+        assert_eq!(answer.decision(), decision("PreToolUse", expected));
+        assert!(answer.message("launch_failed").contains("text file busy"));
     });
 }
 

@@ -21,6 +21,7 @@ fn shows_every_handler_with_its_document() {
         assert_eq!(
             shown,
             Ok(json!({
+                "legacy": [],
                 "snapshot": agent.info["snapshot"],
                 "project": agent.info["project"],
                 "handlers": [

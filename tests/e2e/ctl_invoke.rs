@@ -220,5 +220,11 @@ fn giving_up_ends_the_event() {
         assert_eq!((done.status, done.stdout.as_str()), (Some(4), ""));
         assert_eq!(done.stderr, "error: the daemon did not answer within 1s\n");
         world.nothing_runs().await;
+        // No patience at all is a mistake, and any amount of it is none.
+        let none = ctl_with(world, &["invoke", "--timeout", "0"], &events::stop(0).to_string()).await;
+        assert_eq!((none.status, none.stdout.as_str()), (Some(2), ""), "{}", none.stderr);
+        let endless = u64::MAX.to_string();
+        let done = ctl_with(world, &["invoke", "--timeout", &endless], &events::stop(0).to_string()).await;
+        assert_eq!((done.status, done.stderr.as_str()), (Some(0), ""));
     });
 }

@@ -8,7 +8,7 @@ use std::sync::Barrier;
 
 use hooksd::listen::{ListenError, listen};
 use hooksd_protocol::socket::MAX_SOCKET_PATH;
-use hooksd_tests::harness::world;
+use hooksd_tests::harness::{quietly, world};
 use serde_json::json;
 
 fn scratch() -> (tempfile::TempDir, PathBuf) {
@@ -27,158 +27,176 @@ fn is_occupied(found: Result<impl Sized, ListenError>) -> bool {
 
 #[test]
 fn makes_a_private_folder_and_socket_and_cleans_up() {
-    let (_folder, socket) = scratch();
-    let (held, listener) = listen(&socket).unwrap();
-    assert_eq!((mode(socket.parent().unwrap()), mode(&socket)), (0o700, 0o600));
-    assert!(UnixStream::connect(&socket).is_ok());
-    drop((held, listener));
-    assert!(!socket.exists());
+    quietly(|| {
+        let (_folder, socket) = scratch();
+        let (held, listener) = listen(&socket).unwrap();
+        assert_eq!((mode(socket.parent().unwrap()), mode(&socket)), (0o700, 0o600));
+        assert!(UnixStream::connect(&socket).is_ok());
+        drop((held, listener));
+        assert!(!socket.exists());
+    });
 }
 
 #[test]
 fn a_stale_socket_is_replaced() {
-    let (_folder, socket) = scratch();
-    fs::create_dir_all(socket.parent().unwrap()).unwrap();
-    fs::set_permissions(socket.parent().unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
-    drop(UnixListener::bind(&socket).unwrap());
-    assert!(socket.exists());
-    let (_held, _listener) = listen(&socket).unwrap();
-    assert!(UnixStream::connect(&socket).is_ok());
+    quietly(|| {
+        let (_folder, socket) = scratch();
+        fs::create_dir_all(socket.parent().unwrap()).unwrap();
+        fs::set_permissions(socket.parent().unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
+        drop(UnixListener::bind(&socket).unwrap());
+        assert!(socket.exists());
+        let (_held, _listener) = listen(&socket).unwrap();
+        assert!(UnixStream::connect(&socket).is_ok());
+    });
 }
 
 /// Not even one that another program serves without our lock.
 #[test]
 fn a_live_socket_is_left_alone() {
-    let (_folder, socket) = scratch();
-    let (held, _listener) = listen(&socket).unwrap();
-    assert!(matches!(listen(&socket), Err(ListenError::AlreadyRunning(path)) if path == socket));
-    drop(held);
+    quietly(|| {
+        let (_folder, socket) = scratch();
+        let (held, _listener) = listen(&socket).unwrap();
+        assert!(matches!(listen(&socket), Err(ListenError::AlreadyRunning(path)) if path == socket));
+        drop(held);
 
-    let _other = UnixListener::bind(&socket).unwrap();
-    assert!(matches!(listen(&socket), Err(ListenError::AlreadyRunning(_))));
-    assert!(UnixStream::connect(&socket).is_ok());
+        let _other = UnixListener::bind(&socket).unwrap();
+        assert!(matches!(listen(&socket), Err(ListenError::AlreadyRunning(_))));
+        assert!(UnixStream::connect(&socket).is_ok());
+    });
 }
 
 /// B70: of ten that start at once, exactly one serves.
 #[test]
 fn of_many_that_start_at_once_one_serves() {
-    for _ in 0..20 {
-        // Another folder each time: a process that another test has forked may hold the last lock until it executes.
+    quietly(|| {
         let (_folder, socket) = scratch();
-        let barrier = Barrier::new(10);
-        let served: Vec<_> = std::thread::scope(|scope| {
-            let starts: Vec<_> = (0..10)
-                .map(|_| {
-                    scope.spawn(|| {
-                        barrier.wait();
-                        listen(&socket)
+        for _ in 0..20 {
+            let barrier = Barrier::new(10);
+            let served: Vec<_> = std::thread::scope(|scope| {
+                let starts: Vec<_> = (0..10)
+                    .map(|_| {
+                        scope.spawn(|| {
+                            barrier.wait();
+                            listen(&socket)
+                        })
                     })
-                })
-                .collect();
-            starts.into_iter().map(|start| start.join().unwrap()).collect()
-        });
-        let (serving, refused): (Vec<_>, Vec<_>) = served.into_iter().partition(Result::is_ok);
-        assert_eq!(serving.len(), 1);
-        assert!(
-            refused.iter().all(|error| matches!(error, Err(ListenError::AlreadyRunning(_)))),
-            "{refused:?}"
-        );
-        assert!(UnixStream::connect(&socket).is_ok());
-    }
+                    .collect();
+                starts.into_iter().map(|start| start.join().unwrap()).collect()
+            });
+            let (serving, refused): (Vec<_>, Vec<_>) = served.into_iter().partition(Result::is_ok);
+            assert_eq!(serving.len(), 1);
+            assert!(
+                refused.iter().all(|error| matches!(error, Err(ListenError::AlreadyRunning(_)))),
+                "{refused:?}"
+            );
+            assert!(UnixStream::connect(&socket).is_ok());
+        }
+    });
 }
 
 /// What is no socket is not ours to remove.
 #[test]
 fn anything_else_at_the_path_is_left_untouched() {
-    let (_folder, socket) = scratch();
-    drop(listen(&socket).unwrap());
-    fs::write(&socket, "precious").unwrap();
-    assert!(is_occupied(listen(&socket)));
-    assert_eq!(fs::read_to_string(&socket).unwrap(), "precious");
-    fs::remove_file(&socket).unwrap();
+    quietly(|| {
+        let (_folder, socket) = scratch();
+        drop(listen(&socket).unwrap());
+        fs::write(&socket, "precious").unwrap();
+        assert!(is_occupied(listen(&socket)));
+        assert_eq!(fs::read_to_string(&socket).unwrap(), "precious");
+        fs::remove_file(&socket).unwrap();
 
-    fs::create_dir(&socket).unwrap();
-    assert!(is_occupied(listen(&socket)));
-    assert!(socket.is_dir());
-    fs::remove_dir(&socket).unwrap();
+        fs::create_dir(&socket).unwrap();
+        assert!(is_occupied(listen(&socket)));
+        assert!(socket.is_dir());
+        fs::remove_dir(&socket).unwrap();
 
-    symlink(socket.with_file_name("nowhere"), &socket).unwrap();
-    assert!(is_occupied(listen(&socket)));
-    assert!(socket.is_symlink());
+        symlink(socket.with_file_name("nowhere"), &socket).unwrap();
+        assert!(is_occupied(listen(&socket)));
+        assert!(socket.is_symlink());
+    });
 }
 
 /// B72: a folder that others may write to is refused, and said how to mend.
 #[test]
 fn a_folder_that_others_can_write_is_refused() {
-    let (_folder, socket) = scratch();
-    let run = socket.parent().unwrap();
-    fs::create_dir(run).unwrap();
-    for bad in [0o777, 0o770, 0o722, 0o1777] {
-        fs::set_permissions(run, fs::Permissions::from_mode(bad)).unwrap();
-        let error = listen(&socket).unwrap_err();
-        assert!(matches!(&error, ListenError::Folder { folder, .. } if folder == run));
-        assert!(
-            error.to_string().contains(&format!("{bad:o}")) && error.to_string().contains("chmod 700"),
-            "{error}"
-        );
-        assert!(!socket.exists());
-    }
-    fs::set_permissions(run, fs::Permissions::from_mode(0o755)).unwrap();
-    assert!(listen(&socket).is_ok());
+    quietly(|| {
+        let (_folder, socket) = scratch();
+        let run = socket.parent().unwrap();
+        fs::create_dir(run).unwrap();
+        for bad in [0o777, 0o770, 0o722, 0o1777] {
+            fs::set_permissions(run, fs::Permissions::from_mode(bad)).unwrap();
+            let error = listen(&socket).unwrap_err();
+            assert!(matches!(&error, ListenError::Folder { folder, .. } if folder == run));
+            assert!(
+                error.to_string().contains(&format!("{bad:o}")) && error.to_string().contains("chmod 700"),
+                "{error}"
+            );
+            assert!(!socket.exists());
+        }
+        fs::set_permissions(run, fs::Permissions::from_mode(0o755)).unwrap();
+        assert!(listen(&socket).is_ok());
 
-    let (_folder, socket) = scratch();
-    fs::write(socket.parent().unwrap(), "a file").unwrap();
-    assert!(matches!(listen(&socket), Err(ListenError::Folder { .. })));
+        let (_folder, socket) = scratch();
+        fs::write(socket.parent().unwrap(), "a file").unwrap();
+        assert!(matches!(listen(&socket), Err(ListenError::Folder { .. })));
+    });
 }
 
 /// B69: the file that is removed at the end is the one that was made.
 #[test]
 fn only_the_own_file_is_removed() {
-    let (_folder, socket) = scratch();
-    let (held, _listener) = listen(&socket).unwrap();
-    fs::rename(&socket, socket.with_extension("aside")).unwrap();
-    let other = UnixListener::bind(&socket).unwrap();
-    drop(held);
-    assert!(socket.exists(), "somebody else's socket was removed");
-    drop(other);
+    quietly(|| {
+        let (_folder, socket) = scratch();
+        let (held, _listener) = listen(&socket).unwrap();
+        fs::rename(&socket, socket.with_extension("aside")).unwrap();
+        let other = UnixListener::bind(&socket).unwrap();
+        drop(held);
+        assert!(socket.exists(), "somebody else's socket was removed");
+        drop(other);
 
-    let (_folder, socket) = scratch();
-    let (held, _listener) = listen(&socket).unwrap();
-    fs::remove_file(&socket).unwrap();
-    fs::write(&socket, "precious").unwrap();
-    drop(held);
-    assert_eq!(fs::read_to_string(&socket).unwrap(), "precious");
+        let (_folder, socket) = scratch();
+        let (held, _listener) = listen(&socket).unwrap();
+        fs::remove_file(&socket).unwrap();
+        fs::write(&socket, "precious").unwrap();
+        drop(held);
+        assert_eq!(fs::read_to_string(&socket).unwrap(), "precious");
+    });
 }
 
 /// B71: a path that fits is used, one byte more is an error with path, length and limit.
 #[test]
 fn a_path_that_does_not_fit_is_explained() {
-    let (folder, _) = scratch();
-    let base = fs::canonicalize(folder.path()).unwrap();
-    let of_length = |length: usize| base.join("x".repeat(length - base.as_os_str().len() - 1));
-    assert!(listen(&of_length(MAX_SOCKET_PATH)).is_ok());
-    let long = of_length(MAX_SOCKET_PATH + 1);
-    let error = listen(&long).unwrap_err().to_string();
-    for part in [long.to_str().unwrap(), &(MAX_SOCKET_PATH + 1).to_string(), &MAX_SOCKET_PATH.to_string()] {
-        assert!(error.contains(part), "{error}");
-    }
+    quietly(|| {
+        let (folder, _) = scratch();
+        let base = fs::canonicalize(folder.path()).unwrap();
+        let of_length = |length: usize| base.join("x".repeat(length - base.as_os_str().len() - 1));
+        assert!(listen(&of_length(MAX_SOCKET_PATH)).is_ok());
+        let long = of_length(MAX_SOCKET_PATH + 1);
+        let error = listen(&long).unwrap_err().to_string();
+        for part in [long.to_str().unwrap(), &(MAX_SOCKET_PATH + 1).to_string(), &MAX_SOCKET_PATH.to_string()]
+        {
+            assert!(error.contains(part), "{error}");
+        }
+    });
 }
 
 /// The lock is held by a process, not by a file: one that is left over hinders nobody, a link there is not followed.
 #[test]
 fn a_lock_file_that_is_left_over_hinders_nobody() {
-    let (_folder, socket) = scratch();
-    let lock = PathBuf::from(format!("{}.lock", socket.display()));
-    drop(listen(&socket).unwrap());
-    assert!(lock.exists());
-    assert_eq!(mode(&lock), 0o600);
-    drop(listen(&socket).unwrap());
-    fs::remove_file(&lock).unwrap();
-    let victim = socket.with_file_name("victim");
-    fs::write(&victim, "precious").unwrap();
-    symlink(&victim, &lock).unwrap();
-    assert!(matches!(listen(&socket), Err(ListenError::System { .. })));
-    assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+    quietly(|| {
+        let (_folder, socket) = scratch();
+        let lock = PathBuf::from(format!("{}.lock", socket.display()));
+        drop(listen(&socket).unwrap());
+        assert!(lock.exists());
+        assert_eq!(mode(&lock), 0o600);
+        drop(listen(&socket).unwrap());
+        fs::remove_file(&lock).unwrap();
+        let victim = socket.with_file_name("victim");
+        fs::write(&victim, "precious").unwrap();
+        symlink(&victim, &lock).unwrap();
+        assert!(matches!(listen(&socket), Err(ListenError::System { .. })));
+        assert_eq!(fs::read_to_string(&victim).unwrap(), "precious");
+    });
 }
 
 /// A connection made while the daemon is busy with others is accepted at once.

@@ -80,6 +80,29 @@ fn an_event_runs_against_one_whole_snapshot() {
     });
 }
 
+/// B62: of reloads that overlap, the last to be asked for has seen the last edit, and no older one comes after it.
+#[test]
+fn overlapping_reloads_end_on_the_last_edit() {
+    world(async |world| {
+        let mut agent = world.agent().await;
+        let session = json!({ "session": agent.session() });
+        for round in 0..5 {
+            // One that takes long to read, then one that does not.
+            let mut old = events::shell("SessionStart", "echo old");
+            old["description"] = json!("x".repeat(1_000_000));
+            world.user(&old);
+            let slow = agent.line.request("session/reload", &session).await;
+            agent.line.call("daemon/status", json!({})).await.unwrap();
+            world.user(&events::shell("SessionStart", &format!("echo new {round}")));
+            let quick = agent.line.request("session/reload", &session).await;
+            for id in [slow, quick] {
+                agent.line.answer(id).await.unwrap();
+            }
+            assert_eq!(agent.invoke(&events::session_start()).await.context(), [format!("new {round}")]);
+        }
+    });
+}
+
 /// A reload can change the folder and the environment; what it does not name stays.
 #[test]
 fn changes_what_it_names_and_keeps_the_rest() {

@@ -93,7 +93,7 @@ fn a_store_that_cannot_be_read_trusts_nobody() {
             json!({ "version": 2, "projects": entry }).to_string(),
             json!({ "version": "1", "projects": entry }).to_string(),
             json!({ "version": 1.0, "projects": entry }).to_string(),
-            json!({ "version": 1 }).to_string(),
+            json!({ "version": 1, "projects": [] }).to_string(),
         ] {
             let path = world.write("config/.state/hooks_trust.json", &text);
             let agent = world.agent().await;

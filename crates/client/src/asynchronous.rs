@@ -18,10 +18,10 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
-use crate::CALL_TIMEOUT;
 use crate::error::ClientError;
 use crate::response::read_invoke_result;
 use crate::wire::{Incoming, Notification, Raw, parse};
+use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 
 /// Notifications waiting to be taken. Notifications. More are dropped: nobody is listening.
 const MAX_NOTIFICATIONS: usize = 1024;
@@ -68,10 +68,10 @@ impl Client {
         })
     }
 
-    /// Each call may take this long.
+    /// Each call may take this long; from a millisecond to a year.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Client {
-        self.timeout = timeout;
+        self.timeout = timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
         self
     }
 

@@ -12,19 +12,13 @@ use hooksd_protocol::rpc::{MAX_LINE, request_line};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::CALL_TIMEOUT;
 use crate::error::ClientError;
 use crate::response::read_invoke_result;
 use crate::wire::{Incoming, Notification, parse};
+use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 
 /// Notifications kept while an answer is awaited. Notifications. The oldest are dropped first.
 const MAX_NOTIFICATIONS: usize = 1024;
-
-/// The shortest time a call gets. The system takes 0 for no limit at all.
-const MIN_TIMEOUT: Duration = Duration::from_millis(1);
-
-/// The longest time a call gets: a year, which every clock can add.
-const MAX_TIMEOUT: Duration = Duration::from_secs(31_536_000);
 
 /// A connection to the daemon.
 #[derive(Debug)]
@@ -51,10 +45,10 @@ impl Client {
         })
     }
 
-    /// Each call may take this long: from a millisecond to a year.
+    /// Each call may take this long; from a millisecond to a year.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Client {
-        self.timeout = timeout.clamp(MIN_TIMEOUT, MAX_TIMEOUT);
+        self.timeout = timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
         self
     }
 

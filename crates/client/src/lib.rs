@@ -24,6 +24,12 @@ pub const CALL_SECONDS: u64 = 630;
 /// [`CALL_SECONDS`] as a duration.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(CALL_SECONDS);
 
+/// The shortest time a call is given: to the system, zero means no limit.
+const SHORTEST_TIMEOUT: Duration = Duration::from_millis(1);
+
+/// The longest time a call is given, one year: clocks overflow.
+const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 /// The socket's path, from the process environment.
 ///
 /// # Errors

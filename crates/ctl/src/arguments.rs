@@ -58,7 +58,8 @@ pub(crate) struct Invoke {
     #[arg(long, value_name = "explicit|SHA256")]
     pub(crate) trust: Option<String>,
     /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = hooksd_client::CALL_SECONDS)]
+    #[arg(long, value_name = "SECONDS", default_value_t = hooksd_client::CALL_SECONDS,
+        value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) timeout: u64,
 }
 

@@ -18,7 +18,7 @@ mod world;
 pub use agent::Agent;
 pub use answer::{Answer, allow, ask, decision, deny, no_opinion};
 pub use line::{Line, error_of};
-pub use run::{alone, beside, daemon, world, world_with};
+pub use run::{alone, beside, daemon, quietly, world, world_with};
 pub use wait::{PATIENCE, eventually, until, within};
 pub use world::{Setup, World};
 

@@ -37,6 +37,13 @@ pub fn alone(test: impl AsyncFnOnce(&World)) {
     run(Setup { program: true, ..Setup::default() }, test);
 }
 
+/// Runs a test without a server while no other test of this process runs, so that no process is being started: between
+/// its fork and its exec, one holds every descriptor of this process, locks and listeners among them.
+pub fn quietly(test: impl FnOnce()) {
+    let _without_others = QUIET.write().unwrap_or_else(PoisonError::into_inner);
+    test();
+}
+
 fn run(setup: Setup, test: impl AsyncFnOnce(&World)) {
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     runtime.block_on(beside(setup, test));
