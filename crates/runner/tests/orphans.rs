@@ -67,7 +67,8 @@ async fn b12_a_hundred_cancels_of_double_forks_leave_nothing() {
     }
     let answered = Instant::now();
     world.nothing_left().await;
-    assert!(answered.elapsed() < Duration::from_secs(5), "{:?}", answered.elapsed());
+    // Each of them is looked for; a busy machine needs its time.
+    assert!(answered.elapsed() < Duration::from_secs(20), "{:?}", answered.elapsed());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
