@@ -46,6 +46,7 @@ fn status_tells_how_the_daemon_is() {
         let done = ctl(world, &["status"]).await;
         assert_eq!((done.status, done.stderr.as_str()), (Some(0), ""));
         let lines: Vec<&str> = done.stdout.lines().collect();
+        let places = &agent.line.call("daemon/status", json!({})).await.unwrap()["max_handlers"];
         let (version, pid, socket) =
             (env!("CARGO_PKG_VERSION"), world.pid(), world.text_at("run/hooksd.sock"));
         assert_eq!(lines[0], format!("hooksd {version} (protocol 1), process {pid}"));
@@ -58,7 +59,7 @@ fn status_tells_how_the_daemon_is() {
                 "changes      watching".to_owned(),
                 "connections  2".to_owned(),
                 "sessions     1 (1 with the daemon's environment)".to_owned(),
-                "events       1 answered, 0 handlers running".to_owned(),
+                format!("events       1 answered, 0 handlers running, 0 waiting (at most {places} at once)"),
             ]
         );
         let status = ctl_json(world, &["status"]).await;

@@ -19,6 +19,9 @@ fn tells_what_there_is_and_what_runs() {
                 "config_dir": world.text_at("config"),
                 "changes": "watching",
                 "connections": 1,
+                "max_handlers": 1,
+                "queued_events": 0,
+                "queued_handlers": 0,
                 "sessions": 0,
                 "sessions_without_environment": 0,
                 "running_handlers": 0,
@@ -33,6 +36,9 @@ fn tells_what_there_is_and_what_runs() {
             let mut status = line.call("daemon/status", json!({})).await.unwrap();
             assert!(status["uptime_seconds"].is_u64());
             status["uptime_seconds"] = json!(0);
+            // As the limits of this machine allow.
+            assert!(status["max_handlers"].as_u64().unwrap() > 0);
+            status["max_handlers"] = json!(1);
             status
         };
         assert_eq!(status().await, expected(json!({})));

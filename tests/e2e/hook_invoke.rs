@@ -46,7 +46,7 @@ fn the_answer_as_a_whole() {
             json!({
                 "id": format!("PreToolUse:0:{number}"), "source": source, "status": status, "exit_code": exit_code,
                 "signal": signal, "duration_ms": 0, "queue_ms": 0, "stdout_bytes": bytes[0],
-                "stderr_bytes": bytes[1], "truncated": false,
+                "stderr_bytes": bytes[1], "truncated": false, "warm": false,
             })
         };
         assert_eq!(
