@@ -3,6 +3,7 @@
 //! * [`read`]: bytes of a file that may be anything, without blocking and within a bound.
 //! * [`document`]: one document to groups of handlers, item by item (BEHAVIOUR section 4).
 //! * [`legacy`]: the older, list-shaped documents (BEHAVIOUR section 11).
+//! * [`lifecycle`]: how long a handler's process lives (D9).
 //! * [`matcher`], [`pattern`]: which events a group is for, with Python's meaning (BEHAVIOUR section 5, D7).
 //! * [`layers`]: project > user > plugin, into one snapshot.
 //! * [`snapshot`], [`canonical`]: the result and its id.
@@ -15,6 +16,7 @@ pub mod check;
 pub mod document;
 pub mod layers;
 pub mod legacy;
+pub mod lifecycle;
 pub mod matcher;
 pub mod pattern;
 pub mod project;
@@ -22,4 +24,5 @@ pub mod read;
 pub mod snapshot;
 pub mod trust;
 
+pub use lifecycle::Lifecycle;
 pub use snapshot::{Handler, OnFailure, Snapshot};

@@ -9,6 +9,7 @@ use hooksd_protocol::event::{EventName, Owner};
 use crate::canonical;
 use crate::document::{GroupDeclaration, HandlerDeclaration};
 use crate::legacy::LegacyEvent;
+use crate::lifecycle::Lifecycle;
 use crate::matcher::Matcher;
 use crate::read::fingerprint;
 
@@ -115,6 +116,10 @@ pub struct Handler {
     pub status_message: Option<String>,
     /// What its failure means.
     pub on_failure: OnFailure,
+    /// How long its process lives.
+    pub lifecycle: Lifecycle,
+    /// Processes at most, unless it is per event.
+    pub workers: u8,
     /// The event of the older form it was declared for.
     pub legacy: Option<LegacyEvent>,
     /// The plugin overlay of the environment.
@@ -241,6 +246,8 @@ fn handler(
         timeout: declaration.timeout,
         status_message: declaration.status_message.clone(),
         on_failure: declaration.on_failure,
+        lifecycle: declaration.lifecycle,
+        workers: declaration.workers,
         legacy: declaration.legacy,
         env: group.env.clone(),
         source: group.source.clone(),
@@ -301,6 +308,8 @@ mod tests {
             timeout: None,
             status_message: None,
             on_failure: OnFailure::Ignore,
+            lifecycle: Lifecycle::PerEvent,
+            workers: 1,
             legacy: None,
         }
     }

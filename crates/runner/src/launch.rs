@@ -6,9 +6,10 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hooksd_engine::outcome::End;
@@ -40,6 +41,9 @@ pub(crate) struct Launched {
     pub(crate) started: Instant,
 }
 
+/// What becomes of the daemon's end of stdin.
+pub(crate) type MakeFeed = fn(OwnedFd, Arc<[u8]>) -> io::Result<Feed>;
+
 /// Why an attempt failed.
 #[derive(Debug)]
 pub(crate) enum Obstacle {
@@ -64,13 +68,24 @@ pub(crate) async fn launch(
     asked: Instant,
     cancel: &CancellationToken,
 ) -> Result<Launched, End> {
+    launch_with(Feed::new, shared, run, asked, cancel).await
+}
+
+/// The same, with stdin treated in this way.
+pub(crate) async fn launch_with(
+    feed: MakeFeed,
+    shared: &Shared,
+    run: &Run,
+    asked: Instant,
+    cancel: &CancellationToken,
+) -> Result<Launched, End> {
     if let Some(end) = run.refusal(cancel) {
         return Err(end);
     }
     let words = Words::new(run).map_err(|message| End::LaunchFailed { message })?;
     let mut patience = Patience { until: asked + run.timeout.min(LONGEST_TIMEOUT), tries: 0, texts_busy: 0 };
     loop {
-        let obstacle = match attempt(shared, run, &words) {
+        let obstacle = match attempt(feed, shared, run, &words) {
             Ok(launched) => return Ok(launched),
             Err(obstacle) => obstacle,
         };
@@ -118,7 +133,7 @@ pub(crate) fn is_shortage(errno: Errno) -> bool {
 }
 
 /// One attempt. Does not wait; a spawn holds the thread until the child has executed its program.
-fn attempt(shared: &Shared, run: &Run, words: &Words) -> Result<Launched, Obstacle> {
+fn attempt(feed: MakeFeed, shared: &Shared, run: &Run, words: &Words) -> Result<Launched, Obstacle> {
     let (folder, is_fallback) = choose_folder(run).ok_or(Obstacle::NoFolder)?;
     let candidates = match program(&words.name, search_path(run), folder) {
         Found::Here(candidates) => candidates,
@@ -128,7 +143,7 @@ fn attempt(shared: &Shared, run: &Run, words: &Words) -> Result<Launched, Obstac
     let stdin = pipes::to_child().map_err(Obstacle::Pipes)?;
     let stdout = pipes::from_child().map_err(Obstacle::Pipes)?;
     let stderr = pipes::from_child().map_err(Obstacle::Pipes)?;
-    let feed = Feed::new(stdin.ours, run.payload.clone()).map_err(pipe_error)?;
+    let feed = feed(stdin.ours, run.payload.clone()).map_err(pipe_error)?;
     let out = Drain::new(stdout.ours, run.output_cap).map_err(pipe_error)?;
     let err = Drain::new(stderr.ours, run.output_cap).map_err(pipe_error)?;
 

@@ -25,6 +25,7 @@ mod spawn;
 mod stream;
 mod supervise;
 mod tree;
+pub mod warm;
 mod words;
 
 pub use hooksd_engine::outcome::{Captured, End, Outcome};

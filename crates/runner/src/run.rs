@@ -47,7 +47,7 @@ pub struct Run {
 /// Starts handlers and sees them to their end. Cheap to clone; clones share the count of children.
 #[derive(Debug, Clone)]
 pub struct Runner {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// What all runs of a runner share.

@@ -36,8 +36,13 @@ pub(crate) fn run(arguments: &Arguments, show: &Show, printer: &mut Printer) -> 
             };
             lines.push(format!("    {}", safe(&command)));
             let timeout = handler.timeout.map(|seconds| format!("{seconds} s, ")).unwrap_or_default();
+            let lifecycle = match (handler.lifecycle.as_str(), handler.workers) {
+                ("per_event", _) => String::new(),
+                (lifecycle, 1) => format!("{}, ", safe(lifecycle)),
+                (lifecycle, workers) => format!("{} with {workers} workers, ", safe(lifecycle)),
+            };
             lines.push(format!(
-                "    {timeout}on failure {}, from {}",
+                "    {timeout}{lifecycle}on failure {}, from {}",
                 handler.on_failure,
                 safe(&handler.source)
             ));

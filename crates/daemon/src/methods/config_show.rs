@@ -35,6 +35,8 @@ fn show(daemon: &Daemon, cwd: String) -> ConfigShown {
             timeout: handler.timeout,
             status_message: handler.status_message.clone(),
             on_failure: handler.on_failure.as_str().to_owned(),
+            lifecycle: handler.lifecycle.as_str().to_owned(),
+            workers: handler.workers,
             source: handler.source.label(),
         })
         .collect();

@@ -181,6 +181,9 @@ pub struct HandlerReport {
     pub stderr_bytes: u64,
     /// Whether anything of that was cut.
     pub truncated: bool,
+    /// Whether its process was there before the event.
+    #[serde(default)]
+    pub warm: bool,
 }
 
 /// Result of `hook/invoke`.
