@@ -109,8 +109,7 @@ fn d9_a_lifecycle_that_cannot_be_read_costs_only_its_speed() {
     ];
     assert_eq!(lifecycles, expected);
     let remarks = ["[2].lifecycle", "[2].workers", "[3].lifecycle", "[3].workers", "[4].workers"];
-    let remarks =
-        remarks.map(|field| ("invalid_config".to_owned(), format!(":hooks.Stop[0].hooks{field}")));
+    let remarks = remarks.map(|field| ("invalid_config".to_owned(), format!(":hooks.Stop[0].hooks{field}")));
     assert_eq!(fields(&loaded, folder.path()), remarks);
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use hooksd_runner::Runner;
+use hooksd_runner::warm::Warm;
 use tokio::net::{UnixListener, UnixStream};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
@@ -29,6 +30,7 @@ const RECLAIM_SECONDS: u64 = 5;
 pub(crate) struct Daemon {
     pub(crate) settings: Settings,
     pub(crate) runner: Runner,
+    pub(crate) warm: Warm,
     pub(crate) sessions: Sessions,
     pub(crate) documents: Arc<Documents>,
     pub(crate) watch_mode: WatchMode,
@@ -51,6 +53,7 @@ impl Daemon {
     fn new(settings: Settings, stopping: CancellationToken) -> Daemon {
         let drain = Mutex::new(settings.drain);
         Daemon {
+            warm: Warm::new(settings.warm.clone()),
             settings,
             runner: Runner::new(),
             sessions: Sessions::default(),
@@ -102,7 +105,11 @@ impl Daemon {
 
     /// Tells the sessions that documents have changed. Reads files: not for an async thread.
     pub(crate) fn documents_changed(&self) {
-        self.sessions.documents_changed(&self.settings, &self.documents);
+        for session in self.sessions.documents_changed(&self.settings, &self.documents) {
+            self.warm.release(&session);
+        }
+        // Events without a session hold nothing: what they have used may be for documents that are gone.
+        self.warm.retire_unowned();
     }
 
     fn drain(&self) -> Duration {
@@ -184,6 +191,7 @@ async fn stop(daemon: &Arc<Daemon>, connections: &TaskTracker) {
         daemon.killing.cancel();
         let _ = tokio::time::timeout(Duration::from_secs(CLOSE_SECONDS), daemon.events.wait()).await;
     }
+    daemon.warm.stop().await;
     daemon.closing.cancel();
     connections.close();
     let _ = tokio::time::timeout(Duration::from_secs(CLOSE_SECONDS), connections.wait()).await;

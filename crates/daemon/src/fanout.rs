@@ -13,6 +13,8 @@ use hooksd_runner::{OUTPUT_CAP, Program, Run, Runner};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
+use crate::lifecycle::{Handled, Warmth, overlaid, serve};
+
 /// What is the same for all handlers of an event.
 #[derive(Debug, Clone)]
 pub struct Surroundings {
@@ -28,6 +30,8 @@ pub struct Surroundings {
     pub default_timeout: Option<f64>,
     /// Bytes kept of each output stream.
     pub output_cap: usize,
+    /// Processes that are there already; without, every handler runs per event.
+    pub warmth: Option<Warmth>,
 }
 
 impl Surroundings {
@@ -41,6 +45,7 @@ impl Surroundings {
             deadline: None,
             default_timeout: None,
             output_cap: OUTPUT_CAP,
+            warmth: None,
         }
     }
 
@@ -52,17 +57,11 @@ impl Surroundings {
         let default = self.default_timeout.unwrap_or(handler.event.default_timeout_seconds());
         let own = seconds::to_duration(handler.timeout.unwrap_or(default));
         let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-        let mut env = self.env.clone();
-        for (name, value) in handler.env.iter() {
-            let name = OsString::from(name);
-            env.retain(|(existing, _)| *existing != name);
-            env.push((name, value.into()));
-        }
         Run {
             program,
             cwd: self.cwd.clone(),
             fallback_cwds: self.fallback_cwds.clone(),
-            env,
+            env: overlaid(&self.env, handler),
             payload: stdin,
             timeout: own.min(left.unwrap_or(Duration::MAX)),
             output_cap: self.output_cap,
@@ -74,7 +73,7 @@ impl Surroundings {
 /// Hears when a handler begins (true) and ends (false).
 pub type Progress = Arc<dyn Fn(&Handler, bool) + Send + Sync>;
 
-/// Runs the selected handlers concurrently. `None` for those that count as failed without running (D7).
+/// Runs the selected handlers concurrently.
 ///
 /// Dropping the future kills everything that runs; so does `cancel`, and then the outcomes say so.
 pub async fn fan_out(
@@ -83,20 +82,21 @@ pub async fn fan_out(
     surroundings: &Surroundings,
     cancel: &CancellationToken,
     progress: Option<Progress>,
-) -> Vec<Option<Outcome>> {
+) -> Vec<Handled> {
     let mut running = JoinSet::new();
-    let mut outcomes = vec![None; plan.selected.len()];
+    let mut outcomes = vec![Handled::default(); plan.selected.len()];
     for (index, selected) in plan.selected.iter().enumerate() {
         let Some(stdin) = selected.stdin.clone() else { continue };
         let run = surroundings.run(&selected.handler, stdin);
         let (runner, cancel, progress) = (runner.clone(), cancel.clone(), progress.clone());
+        let warmth = surroundings.warmth.clone();
         let handler = selected.handler.clone();
         // A task each: a spawn holds its thread until the new process has started.
         running.spawn(async move {
             if let Some(progress) = &progress {
                 progress(&handler, true);
             }
-            let outcome = runner.run(run, &cancel).await;
+            let outcome = serve(&runner, warmth.as_ref(), &handler, run, &cancel).await;
             if let Some(progress) = &progress {
                 progress(&handler, false);
             }
@@ -110,14 +110,14 @@ pub async fn fan_out(
     };
     for (outcome, selected) in outcomes.iter_mut().zip(&plan.selected) {
         if selected.stdin.is_some() {
-            *outcome = lost();
+            outcome.outcome = lost();
         }
     }
     while let Some(joined) = running.join_next().await {
         match joined {
             Ok((index, outcome)) => {
                 if let Some(slot) = outcomes.get_mut(index) {
-                    *slot = Some(outcome);
+                    *slot = outcome;
                 }
             }
             Err(error) => tracing::error!(%error, "a handler run was lost"),

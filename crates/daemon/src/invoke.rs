@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use hooksd_config::Handler;
+use hooksd_config::{Handler, Lifecycle};
 use hooksd_engine::outcome::{End, Outcome};
 use hooksd_engine::plan::{Input, Plan, plan};
 use hooksd_engine::projection::Transcripts;
@@ -15,11 +15,13 @@ use hooksd_protocol::methods::{
     HandlerReport, HandlerStatus, InvokeOptions, InvokeResult, ProtocolVersion, SessionOpen,
 };
 use hooksd_protocol::rpc::{RpcError, error_code};
+use hooksd_runner::warm::Variables;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::daemon::Daemon;
 use crate::fanout::{Progress, Surroundings, fan_out};
+use crate::lifecycle::{Handled, Warmth};
 use crate::once::{Answer, Delivery, Execution, Finisher};
 use crate::pinned::{MAX_DEPTH, Pinned};
 use crate::session::{Session, check_cwd};
@@ -73,6 +75,7 @@ pub(crate) async fn invoke(
             }
         },
     };
+    let listed = matches!(request.target, Target::Open(_));
     let session = match request.target {
         Target::Open(session) => session,
         Target::Inline(open) => {
@@ -88,6 +91,7 @@ pub(crate) async fn invoke(
             .with(serde_json::json!({ "expected": expected, "got": got })));
     }
     if !pinned.still_trusted(&daemon.settings) {
+        daemon.warm.release(&session.id);
         let root = pinned.root.display().to_string();
         let message = format!("{root} is no longer trusted but its hooks are loaded: use session/reload");
         return Err(
@@ -126,6 +130,7 @@ pub(crate) async fn invoke(
                 deadline,
                 received: request.received,
                 progress,
+                listed,
             };
             let session = session.clone();
             daemon.events.spawn(async move {
@@ -176,6 +181,8 @@ struct Run {
     deadline: Option<Instant>,
     received: Instant,
     progress: Option<Progress>,
+    /// Whether the session is an open one, and not for this event only.
+    listed: bool,
 }
 
 impl Run {
@@ -197,10 +204,7 @@ impl Run {
             }
             Err(error) => return (Err(error), false),
         };
-        let surroundings = self.surroundings();
-        let outcomes =
-            fan_out(&self.daemon.runner, &plan, &surroundings, &execution.cancel, self.progress.clone())
-                .await;
+        let handled = self.fan_out(&plan, execution).await;
         if execution.cancel.is_cancelled() {
             self.log_cancelled(&plan);
             return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
@@ -208,14 +212,17 @@ impl Run {
         let ran: Vec<Ran<'_>> = plan
             .selected
             .iter()
-            .zip(&outcomes)
-            .map(|(selected, outcome)| (&selected.handler, outcome.as_ref()))
+            .zip(&handled)
+            .map(|(selected, handled)| (&selected.handler, handled.outcome.as_ref()))
             .collect();
-        let (decision, statuses) = reduce(&plan.facts, &self.session.accepts, plan.diagnostics.clone(), &ran);
+        let (mut decision, statuses) =
+            reduce(&plan.facts, &self.session.accepts, plan.diagnostics.clone(), &ran);
         let failed_before =
             plan.diagnostics.iter().any(|diagnostic| diagnostic.code == code::PROJECTION_FAILED);
-        let handlers =
-            ran.iter().zip(statuses).map(|((handler, outcome), status)| report(handler, *outcome, status));
+        decision.diagnostics.extend(handled.iter().flat_map(|handled| handled.remarks.clone()));
+        let reports = ran.iter().zip(statuses).zip(&handled);
+        let handlers = reports
+            .map(|(((handler, outcome), status), handled)| report(handler, *outcome, status, handled.warm));
         let handlers = handlers.collect();
         (Ok(Arc::new(self.result(decision, handlers))), !failed_before)
     }
@@ -260,9 +267,41 @@ impl Run {
         }
     }
 
+    async fn fan_out(&self, plan: &Plan, execution: &Execution) -> Vec<Handled> {
+        if plan.selected.is_empty() {
+            return Vec::new();
+        }
+        let warm = plan.selected.iter().any(|selected| selected.handler.lifecycle != Lifecycle::PerEvent);
+        let surroundings = Surroundings { warmth: warm.then(|| self.warmth()), ..self.surroundings() };
+        fan_out(&self.daemon.runner, plan, &surroundings, &execution.cancel, self.progress.clone()).await
+    }
+
+    /// What is started ahead knows of no event, and what stays knows of no session either: sessions with the same
+    /// environment share it.
+    fn warmth(&self) -> Warmth {
+        let session = if self.listed { self.session.id.clone() } else { String::new() };
+        if self.listed {
+            self.session.release_when_closed(&self.daemon);
+        }
+        let (pinned, daemon) = (self.pinned.clone(), self.daemon.clone());
+        let environment = move || {
+            let lifecycle = Lifecycle::Prewarmed;
+            Variables::new(pinned.handler_environment(&daemon.settings, &session, "", lifecycle))
+        };
+        Warmth {
+            warm: self.daemon.warm.clone(),
+            owner: self.listed.then(|| self.session.id.as_str().into()),
+            snapshot: self.pinned.snapshot().id.as_str().into(),
+            root: self.pinned.root.clone(),
+            persistent: self.pinned.persistent_variables(&self.daemon.settings),
+            prewarmed: Arc::new(environment),
+        }
+    }
+
     fn surroundings(&self) -> Surroundings {
         let settings = &self.daemon.settings;
-        let env = self.pinned.handler_environment(settings, &self.session.id, &self.id.to_string());
+        let (session, invocation) = (&self.session.id, self.id.to_string());
+        let env = self.pinned.handler_environment(settings, session, &invocation, Lifecycle::PerEvent);
         let mut fallback_cwds = vec![self.pinned.root.clone()];
         fallback_cwds.extend(settings.home.clone());
         Surroundings { fallback_cwds, deadline: self.deadline, ..Surroundings::new(self.cwd.clone(), env) }
@@ -290,7 +329,7 @@ fn milliseconds(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn report(handler: &Handler, outcome: Option<&Outcome>, status: HandlerStatus) -> HandlerReport {
+fn report(handler: &Handler, outcome: Option<&Outcome>, status: HandlerStatus, warm: bool) -> HandlerReport {
     let of = |read: &dyn Fn(&Outcome) -> u64| outcome.map_or(0, read);
     HandlerReport {
         id: handler.id.clone(),
@@ -309,5 +348,6 @@ fn report(handler: &Handler, outcome: Option<&Outcome>, status: HandlerStatus) -
         stdout_bytes: of(&|outcome| outcome.stdout.total),
         stderr_bytes: of(&|outcome| outcome.stderr.total),
         truncated: outcome.is_some_and(|outcome| outcome.stdout.truncated() || outcome.stderr.truncated()),
+        warm,
     }
 }

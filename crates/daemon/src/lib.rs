@@ -13,6 +13,7 @@ pub mod demo;
 pub mod fanout;
 mod hot;
 mod invoke;
+pub mod lifecycle;
 mod lines;
 pub mod listen;
 mod methods;

@@ -1,6 +1,6 @@
 //! One conversation of one agent, pinned to the snapshot it was opened with (BEHAVIOUR section 10).
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,7 @@ use tokio::sync::mpsc::WeakSender;
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::Caller;
+use crate::daemon::Daemon;
 use crate::hot::Documents;
 use crate::once::Once;
 use crate::pinned::{Pinned, View, pin};
@@ -53,6 +54,8 @@ pub(crate) struct Session {
     owners: Mutex<Owners>,
     running: AtomicUsize,
     last_used: Mutex<Instant>,
+    /// Whether it has used warm processes.
+    holds_warm: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -74,6 +77,7 @@ impl Session {
             owners: Mutex::new(Owners { connections: Vec::new(), orphaned: Some(Instant::now()) }),
             running: AtomicUsize::new(0),
             last_used: Mutex::new(Instant::now()),
+            holds_warm: AtomicBool::new(false),
         }
     }
 
@@ -87,6 +91,20 @@ impl Session {
     /// Events now running.
     pub(crate) fn running(&self) -> usize {
         self.running.load(Ordering::Acquire)
+    }
+
+    /// From now on what the session holds of warm processes is let go when it is closed, however that comes.
+    pub(crate) fn release_when_closed(&self, daemon: &Arc<Daemon>) {
+        if self.holds_warm.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (id, closed, daemon) = (self.id.clone(), self.closed.clone(), daemon.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = closed.cancelled() => daemon.warm.release(&id),
+                () = daemon.closing.cancelled() => {}
+            }
+        });
     }
 
     /// Notes that the session is in use.
@@ -142,19 +160,20 @@ impl Session {
         self.touch();
     }
 
-    /// Documents have changed: a session that follows moves, a pinned one is told once. Reads files.
-    pub(crate) fn documents_changed(&self, settings: &Settings, documents: &Documents) {
+    /// Documents have changed: a session that follows moves, a pinned one is told once. True when it has moved. Reads
+    /// files.
+    pub(crate) fn documents_changed(&self, settings: &Settings, documents: &Documents) -> bool {
         let mut announced = lock(&self.moving);
         let old = self.pinned.load_full();
         let new = pin(settings, documents, old.view.clone());
         let (id, diagnostics) = (new.snapshot().id.clone(), new.diagnostics());
         if (id.as_str(), &diagnostics) == (old.snapshot().id.as_str(), &old.diagnostics()) {
             *announced = None;
-            return;
+            return false;
         }
         let news = Some((id.clone(), diagnostics.clone()));
         if *announced == news {
-            return;
+            return false;
         }
         if self.follow {
             self.pinned.store(Arc::new(new));
@@ -168,6 +187,7 @@ impl Session {
             applied: self.follow,
             diagnostics,
         });
+        self.follow
     }
 
     /// Sends a notification to everybody who hears of the session. A client that does not keep up misses it; it finds

@@ -57,6 +57,11 @@ impl Feed {
         Ok(Feed { pipe: Some(pipe), payload: Arc::from([]), written: 0 })
     }
 
+    /// Nothing to write, and nowhere to.
+    pub(crate) fn closed() -> Feed {
+        Feed { pipe: None, payload: Arc::from([]), written: 0 }
+    }
+
     /// The pipe, for somebody else to write to; `None` when it is closed.
     pub(crate) fn into_pipe(self) -> Option<AsyncFd<OwnedFd>> {
         self.pipe

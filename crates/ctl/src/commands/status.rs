@@ -27,8 +27,8 @@ pub(crate) fn run(arguments: &Arguments, printer: &mut Printer) -> Result<ExitCo
         };
         lines.push(format!("sessions     {}{fallback}", status.sessions));
         lines.push(format!(
-            "events       {} answered, {} handlers running",
-            status.events, status.running_handlers
+            "events       {} answered, {} handlers running, {} processes warm",
+            status.events, status.running_handlers, status.warm_processes
         ));
     })
 }

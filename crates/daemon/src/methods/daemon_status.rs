@@ -23,6 +23,7 @@ pub(super) fn work(daemon: &Daemon, frame: &Frame<'_>) -> Result<Work, RpcError>
         sessions,
         sessions_without_environment,
         running_handlers: daemon.runner.children(),
+        warm_processes: daemon.warm.processes(),
         events: daemon.answered(),
     })
 }

@@ -78,6 +78,9 @@ pub struct DaemonStatus {
     pub sessions_without_environment: usize,
     /// Handler processes now running.
     pub running_handlers: usize,
+    /// Processes that wait for an event or stay between events.
+    #[serde(default)]
+    pub warm_processes: usize,
     /// Events answered since the start.
     pub events: u64,
 }

@@ -34,9 +34,11 @@ pub use limits::{
     FAILURES_MOST, IDLE_PERSISTENT, IDLE_PREWARMED, LINGER, Limits, MOST_PERSISTENT, MOST_PREWARMED,
     RETIRE_GRACE,
 };
+pub use persistent::Ask;
 
 use crate::limits::KILL_WAIT;
 use crate::run::{Runner, Shared};
+use health::Health;
 use limits::SWEEP;
 use prewarmed::Waiting;
 use shelf::Shelf;
@@ -193,8 +195,17 @@ impl Warm {
     /// Ends what was idle too long, and reaps what has ended by itself.
     fn sweep(&self, now: Instant) {
         let limits = &self.inner.limits;
-        let workers = lock(&self.inner.workers).sweep(now, limits.idle_persistent, Worker::has_ended);
-        let waiting = lock(&self.inner.waiting).sweep(now, limits.idle_prewarmed, Waiting::has_ended);
+        // Whoever has answered may go; whoever should wait for its event may not.
+        let gone = |worker: &mut Worker, _: &mut Health| worker.has_ended();
+        let ran_away = |waiting: &mut Waiting, health: &mut Health| {
+            let ended = waiting.has_ended();
+            if ended {
+                health.failed(now);
+            }
+            ended
+        };
+        let workers = lock(&self.inner.workers).sweep(now, limits.idle_persistent, gone);
+        let waiting = lock(&self.inner.waiting).sweep(now, limits.idle_prewarmed, ran_away);
         self.end(workers, waiting);
     }
 }

@@ -84,11 +84,7 @@ impl<T> Shelf<T> {
             if self.slots.len() >= MOST_SLOTS {
                 return None;
             }
-            let gate = Gate {
-                workers: Arc::new(Semaphore::new(width)),
-                queued: AtomicUsize::new(0),
-                width,
-            };
+            let gate = Gate { workers: Arc::new(Semaphore::new(width)), queued: AtomicUsize::new(0), width };
             self.next_id += 1;
             let slot = Slot {
                 id: self.next_id,
@@ -130,17 +126,19 @@ impl<T> Shelf<T> {
         Some(slot.idle.remove(0).1)
     }
 
-    /// Takes what was idle too long, and what `has_ended` finds to be over. Forgets slots that nobody uses.
+    /// Takes what was idle too long, and what `has_ended` finds to be over: it may think less of the handler then.
+    /// Forgets slots that nobody uses.
     pub(crate) fn sweep(
         &mut self,
         now: Instant,
         idle_most: Duration,
-        has_ended: impl Fn(&mut T) -> bool,
+        has_ended: impl Fn(&mut T, &mut Health) -> bool,
     ) -> Vec<T> {
         let mut over = Vec::new();
         for slot in self.slots.values_mut() {
             let late = |since: &Instant| now.saturating_duration_since(*since) >= idle_most;
-            let idle = slot.idle.extract_if(.., |(since, item)| late(since) || has_ended(item));
+            let health = &mut slot.health;
+            let idle = slot.idle.extract_if(.., |(since, item)| has_ended(item, health) || late(since));
             over.extend(idle.map(|(_, item)| item));
         }
         self.slots.retain(|_, slot| !slot.is_forgotten(now, idle_most));
@@ -216,8 +214,8 @@ mod tests {
             shelf.put(&key(name), id, seconds as u32, at(seconds));
         }
         assert_eq!(shelf.take_idlest(), Some(1));
-        assert_eq!(shelf.sweep(at(12), Duration::from_secs(10), |_| false), [2]);
-        assert_eq!(shelf.sweep(at(12), Duration::from_secs(10), |item| *item == 3), [3]);
-        assert_eq!(shelf.slots.len(), 1, "only the slot used 9 seconds ago is left");
+        assert_eq!(shelf.sweep(at(12), Duration::from_secs(10), |_, _| false), [2]);
+        assert_eq!(shelf.sweep(at(13), Duration::from_secs(11), |item, _| *item == 3), [3]);
+        assert_eq!(shelf.slots.len(), 2, "what was used 11 seconds ago may still be wanted");
     }
 }
