@@ -99,6 +99,8 @@ impl Daemon {
         let changed = self.documents.refresh();
         if changed {
             self.documents_changed();
+        } else {
+            self.warm.retire_unowned();
         }
         changed
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hooksd_protocol::socket;
-use hooksd_runner::warm::Limits;
+pub use hooksd_runner::warm::Limits as WarmLimits;
 
 /// How long running events may take once the daemon was told to stop. Seconds. As long as systemd users expect a
 /// service to take, short enough that a log-out does not hang.
@@ -31,7 +31,7 @@ pub struct Settings {
     /// Look at the documents every second instead of watching their folders: for file systems that tell nothing.
     pub poll: bool,
     /// How many processes stay or wait, and how long.
-    pub warm: Limits,
+    pub warm: WarmLimits,
 }
 
 impl Settings {
@@ -45,7 +45,7 @@ impl Settings {
             environment: Vec::new(),
             drain: Duration::from_secs(DRAIN_SECONDS),
             poll: false,
-            warm: Limits::default(),
+            warm: WarmLimits::default(),
         }
     }
 

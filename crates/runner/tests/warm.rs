@@ -147,8 +147,7 @@ async fn five_failures_in_a_row_are_enough() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn two_lines_for_one_payload_are_found_out_at_the_first_event() {
     let (world, warm) = (World::new(), Warm::default());
-    let handler =
-        Handler::new(&world, &warm, "h", "while read -r line; do echo a; echo b; done");
+    let handler = Handler::new(&world, &warm, "h", "while read -r line; do echo a; echo b; done");
     let answer = handler.ask("{}").await;
     assert_eq!(stdout(&ran(&answer)), "a\nb\n", "per event this would be its output too");
     assert!(matches!(answer.remarks.as_slice(), [Remark::OutOfStep(_)]), "{answer:?}");

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use hooksd::Settings;
 use hooksd::listen::{Socket, listen};
+use hooksd::settings::WarmLimits;
 use rustix::process::Signal;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -36,6 +37,8 @@ pub struct Setup {
     pub config_dir: String,
     /// Look at documents every second instead of watching them. Only inside the test's process.
     pub poll: bool,
+    /// How many processes stay or wait, and how long. Only inside the test's process.
+    pub warm: WarmLimits,
 }
 
 impl Default for Setup {
@@ -46,6 +49,7 @@ impl Default for Setup {
             drain: Duration::from_secs(hooksd::settings::DRAIN_SECONDS),
             config_dir: "config".to_owned(),
             poll: false,
+            warm: WarmLimits::default(),
         }
     }
 }
@@ -203,6 +207,7 @@ impl World {
             environment,
             drain: self.setup.drain,
             poll: self.setup.poll,
+            warm: self.setup.warm.clone(),
             ..Settings::new(self.at(&self.setup.config_dir))
         };
         let shutdown = CancellationToken::new();

@@ -65,6 +65,7 @@ impl Warm {
         }
         let (slot, gate) = {
             let mut shelf = lock(&self.inner.workers);
+            self.end(shelf.take_outdated(ask.key), Vec::new());
             let Some(slot) = shelf.slot(ask.key, ask.owner, usize::from(ask.workers.max(1)), asked) else {
                 return cold(Vec::new());
             };

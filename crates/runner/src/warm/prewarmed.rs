@@ -63,6 +63,7 @@ impl Warm {
         }
         let slot = {
             let mut shelf = lock(&self.inner.waiting);
+            self.end(Vec::new(), shelf.take_outdated(key));
             let Some(slot) = shelf.slot(key, owner, usize::from(ahead.max(1)), asked) else {
                 return cold(Vec::new());
             };

@@ -150,6 +150,19 @@ impl<T> Shelf<T> {
         self.remove(|slot| slot.owners.remove(owner) && slot.owners.is_empty())
     }
 
+    /// Slots that no owner holds go when another configuration is used in the same place, and what is idle in them:
+    /// nobody says so for events without a session.
+    pub(crate) fn take_outdated(&mut self, by: &Key) -> Vec<T> {
+        if self.slots.contains_key(by) {
+            return Vec::new();
+        }
+        let outdated = |key: &Key| {
+            key.snapshot != by.snapshot && key.folder == by.folder && key.variables == by.variables
+        };
+        let gone = self.slots.extract_if(|key, slot| slot.owners.is_empty() && outdated(key));
+        gone.flat_map(|(_, slot)| slot.into_idle()).collect()
+    }
+
     /// Slots that no owner holds go, and what is idle in them.
     pub(crate) fn take_unowned(&mut self) -> Vec<T> {
         self.remove(|slot| slot.owners.is_empty())
