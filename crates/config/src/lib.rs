@@ -14,6 +14,7 @@
 pub mod canonical;
 pub mod check;
 pub mod document;
+mod index;
 pub mod layers;
 pub mod legacy;
 pub mod lifecycle;

@@ -8,6 +8,7 @@ use hooksd_protocol::event::{EventName, Owner};
 
 use crate::canonical;
 use crate::document::{GroupDeclaration, HandlerDeclaration};
+use crate::index::Index;
 use crate::legacy::LegacyEvent;
 use crate::lifecycle::Lifecycle;
 use crate::matcher::Matcher;
@@ -155,6 +156,7 @@ pub struct Snapshot {
     /// The merged groups as declared, in merge order.
     pub groups: Vec<(EventName, Vec<Group>)>,
     handlers: Vec<Handler>,
+    index: Index,
 }
 
 impl Snapshot {
@@ -192,7 +194,8 @@ impl Snapshot {
         }
         let canonical = canonical::text(&groups);
         let id = fingerprint(canonical.as_bytes());
-        Snapshot { id, canonical, sources, diagnostics, load_diagnostics, groups, handlers }
+        let index = Index::new(&handlers);
+        Snapshot { id, canonical, sources, diagnostics, load_diagnostics, groups, handlers, index }
     }
 
     /// All handlers, in configuration order within each event.
@@ -206,10 +209,16 @@ impl Snapshot {
         self.handlers.iter().filter(move |handler| handler.event == event)
     }
 
+    /// The handlers whose matchers have to be asked about an event of this name; all others are not for it. In
+    /// configuration order.
+    pub fn candidates(&self, event: EventName, subject: Option<&str>) -> impl Iterator<Item = &Handler> {
+        self.index.candidates(event, subject).into_iter().filter_map(|number| self.handlers.get(number))
+    }
+
     /// Whether a matcher of the event is an expression: matching those may take a while.
     #[must_use]
     pub fn has_expressions(&self, event: EventName) -> bool {
-        self.handlers_of(event).any(|handler| matches!(*handler.matcher, Matcher::Expression(_)))
+        self.index.has_expressions(event)
     }
 
     /// Events that have handlers, sorted by name.

@@ -144,3 +144,23 @@ fn an_untrusted_project_influences_nothing() {
         assert!(loaded.project.present && !loaded.project.trusted && !loaded.project.loaded);
     }
 }
+
+#[test]
+fn only_handlers_that_can_match_are_asked_in_configuration_order() {
+    let matchers = ["write", "*", "bash|write", "^w", "read", "", "write, write"];
+    let group = |matcher: &&str| {
+        format!(r#"{{"matcher":"{matcher}","hooks":[{{"type":"command","command":"{matcher}"}}]}}"#)
+    };
+    let groups: Vec<String> = matchers.iter().map(group).collect();
+    let (_folder, loaded) =
+        load_user(&format!(r#"{{"hooks":{{"PreToolUse":[{}],"Stop":[]}}}}"#, groups.join(",")));
+    let asked = |event, subject: Option<&str>| -> Vec<String> {
+        loaded.snapshot.candidates(event, subject).map(|handler| handler.command.clone()).collect()
+    };
+    let event = EventName::PreToolUse;
+    assert_eq!(asked(event, Some("write")), ["write", "*", "bash|write", "^w", "", "write, write"]);
+    assert_eq!(asked(event, Some("bash")), ["*", "bash|write", "^w", ""]);
+    assert_eq!(asked(event, None), ["*", "^w", ""]);
+    assert_eq!(asked(EventName::Stop, None), Vec::<String>::new());
+    assert!(loaded.snapshot.has_expressions(event) && !loaded.snapshot.has_expressions(EventName::Stop));
+}

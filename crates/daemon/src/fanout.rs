@@ -5,15 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hooksd_config::Handler;
+use hooksd_config::{Handler, Lifecycle};
 use hooksd_engine::outcome::{End, Outcome};
-use hooksd_engine::plan::Plan;
+use hooksd_engine::plan::{Plan, Selected};
 use hooksd_protocol::seconds;
 use hooksd_runner::{OUTPUT_CAP, Program, Run, Runner};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use crate::lifecycle::{Handled, Warmth, overlaid, serve};
+use crate::unwound::unwound;
 
 /// What is the same for all handlers of an event.
 #[derive(Debug, Clone)]
@@ -83,6 +84,11 @@ pub async fn fan_out(
     cancel: &CancellationToken,
     progress: Option<Progress>,
 ) -> Vec<Handled> {
+    if let [selected] = plan.selected.as_slice()
+        && selected.handler.lifecycle == Lifecycle::Persistent
+    {
+        return vec![alone(runner, selected, surroundings, cancel, progress).await];
+    }
     let mut running = JoinSet::new();
     let mut outcomes = vec![Handled::default(); plan.selected.len()];
     for (index, selected) in plan.selected.iter().enumerate() {
@@ -103,14 +109,9 @@ pub async fn fan_out(
             (index, outcome)
         });
     }
-    // A run that panicked has no outcome; that is a fault of ours, and it costs that handler alone.
-    let lost = || {
-        let message = "the run was lost inside the daemon; please report this".to_owned();
-        Some(Outcome::without_process(End::LaunchFailed { message }))
-    };
     for (outcome, selected) in outcomes.iter_mut().zip(&plan.selected) {
         if selected.stdin.is_some() {
-            outcome.outcome = lost();
+            outcome.outcome = Some(lost());
         }
     }
     while let Some(joined) = running.join_next().await {
@@ -124,4 +125,28 @@ pub async fn fan_out(
         }
     }
     outcomes
+}
+
+/// A run that panicked has no outcome; that is a fault of ours, and it costs that handler alone.
+fn lost() -> Outcome {
+    let message = "the run was lost inside the daemon; please report this".to_owned();
+    Outcome::without_process(End::LaunchFailed { message })
+}
+
+/// Runs the only handler, which has its process already: a task of its own would cost more than it saves.
+async fn alone(
+    runner: &Runner,
+    selected: &Selected,
+    surroundings: &Surroundings,
+    cancel: &CancellationToken,
+    progress: Option<Progress>,
+) -> Handled {
+    let Some(stdin) = selected.stdin.clone() else { return Handled::default() };
+    let run = surroundings.run(&selected.handler, stdin);
+    let tell = |active| progress.iter().for_each(|progress| progress(&selected.handler, active));
+    tell(true);
+    let serving = Box::pin(serve(runner, surroundings.warmth.as_ref(), &selected.handler, run, cancel));
+    let handled = unwound(serving).await;
+    tell(false);
+    handled.unwrap_or_else(|_| Handled { outcome: Some(lost()), ..Handled::default() })
 }

@@ -1,6 +1,9 @@
 //! `hook/invoke`: from an event to its one decision.
 
+use std::convert::Infallible;
+use std::future::poll_fn;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -16,6 +19,7 @@ use hooksd_protocol::methods::{
 };
 use hooksd_protocol::rpc::{RpcError, error_code};
 use hooksd_runner::warm::Variables;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
@@ -26,6 +30,7 @@ use crate::once::{Answer, Delivery, Execution, Finisher};
 use crate::pinned::{MAX_DEPTH, Pinned};
 use crate::session::{Session, check_cwd};
 use crate::sessions::open_inline;
+use crate::unwound::poll_unwound;
 
 /// The session of a request.
 pub(crate) enum Target {
@@ -110,6 +115,7 @@ pub(crate) async fn invoke(
     // Spelling counts: a caller that repeats itself does it to the letter.
     let content = format!("{}\n{}", id.spelling, request.content);
     let outlives_client = request.input.event().is_some_and(|event| event.outlives_client());
+    let mut running: Option<Running> = None;
     let waiter = match session.once.deliver(&key, content, session.closed.child_token()) {
         Delivery::Repeated(waiter) => waiter,
         Delivery::Conflict => {
@@ -133,19 +139,23 @@ pub(crate) async fn invoke(
                 listed,
             };
             let session = session.clone();
-            daemon.events.spawn(async move {
+            running = Some(Box::pin(daemon.events.track_future(async move {
                 let finisher = Finisher::new(execution.clone());
                 let (answer, keep) = run.execute(&execution).await;
                 if !keep {
                     session.once.forget(&key, &execution);
                 }
                 finisher.finish(answer);
-            });
+            })));
             waiter
         }
     };
     let stopping = || RpcError::new(error_code::SHUTTING_DOWN, "the daemon is stopping; the event was cut");
+    // Run here, without a task of its own, for as long as somebody waits here.
+    let mut run = Driven { running };
     let answer = tokio::select! {
+        biased;
+        never = run.drive() => match never {},
         answer = waiter.answer() => answer.unwrap_or_else(|| Err(stopping())),
         () = interrupts.cancelled.cancelled() => Err(RpcError::new(error_code::CANCELLED, "the request was cancelled")),
         () = interrupts.gone.cancelled() => {
@@ -158,6 +168,33 @@ pub(crate) async fn invoke(
     match answer {
         Err(error) if error.code == error_code::CANCELLED && daemon.killing.is_cancelled() => Err(stopping()),
         answer => answer,
+    }
+}
+
+/// A run. The request that began it drives it for as long as it waits; after that the run goes on by itself.
+struct Driven {
+    running: Option<Running>,
+}
+
+type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Driven {
+    /// Drives it to its end; whoever waits for the answer hears of that elsewhere.
+    async fn drive(&mut self) -> Infallible {
+        if let Some(running) = &mut self.running {
+            // After a panic there is nothing left to drive; the waiters are told so when it is dropped.
+            let _ended = poll_fn(|context| poll_unwound(running.as_mut(), context)).await;
+            self.running = None;
+        }
+        std::future::pending().await
+    }
+}
+
+impl Drop for Driven {
+    fn drop(&mut self) {
+        if let (Some(running), Ok(runtime)) = (self.running.take(), Handle::try_current()) {
+            runtime.spawn(running);
+        }
     }
 }
 

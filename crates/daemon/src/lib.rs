@@ -22,6 +22,7 @@ mod pinned;
 mod session;
 mod sessions;
 pub mod settings;
+mod unwound;
 
 pub use daemon::run;
 pub use settings::Settings;

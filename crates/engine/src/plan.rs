@@ -153,7 +153,7 @@ pub fn plan(snapshot: &Snapshot, input: &Input, transcripts: &Transcripts) -> Op
         Input::Payload(payload) => payload.subject.clone(),
     };
     let mut chosen = Vec::new();
-    for handler in snapshot.handlers_of(plan.facts.event) {
+    for handler in snapshot.candidates(plan.facts.event, subject.as_deref()) {
         match handler.matcher.matches(subject.as_deref()) {
             Matched::Yes => chosen.push((handler, true)),
             Matched::No => {}

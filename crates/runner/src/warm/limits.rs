@@ -29,8 +29,9 @@ pub const LINGER: Duration = Duration::from_millis(10);
 /// How long a second failure in a row keeps a handler per event; doubles with each further one.
 pub(crate) const BACKOFF_FIRST: Duration = Duration::from_millis(100);
 
-/// Events that may wait for a process of one handler. Events. One more is cold.
-pub(crate) const MOST_QUEUED: usize = 256;
+/// Events that may wait for a process of one handler. Events. One more is cold: beyond that the machine is better asked
+/// for processes than for patience. Four times what one connection may have under way.
+pub(crate) const MOST_QUEUED: usize = 4096;
 
 /// Handlers of sessions remembered at once. Entries. One more is cold.
 pub(crate) const MOST_SLOTS: usize = 1024;
