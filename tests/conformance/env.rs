@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 
 use hooksd::fanout::{Surroundings, fan_out};
+use hooksd::lifecycle::Handled;
 use hooksd_config::layers::{PluginDocument, load};
 use hooksd_engine::environment::is_secret;
 use hooksd_engine::outcome::End;
@@ -82,9 +83,9 @@ async fn seen(world: &World, env: Env, plugin: Option<&Json<'_>>) -> Result<Stri
         .ok_or("the event is not known")?;
     let env = env.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
     let surroundings = Surroundings::new(place.base().to_owned(), env);
-    let outcomes = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), None).await;
-    let [Some(outcome)] = outcomes.as_slice() else {
-        return Err(format!("expected one handler: {outcomes:?}"));
+    let handled = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), None).await;
+    let [Handled { outcome: Some(outcome), .. }] = handled.as_slice() else {
+        return Err(format!("expected one handler: {handled:?}"));
     };
     if outcome.end != End::Exited(0) {
         return Err(format!("the handler did not run: {outcome:?}"));

@@ -109,8 +109,12 @@ async fn run(
     let started = Instant::now();
     let outcomes = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), None).await;
     let elapsed = started.elapsed().as_secs_f64();
-    let ran: Vec<Ran<'_>> =
-        plan.selected.iter().map(|one| &one.handler).zip(outcomes.iter().map(Option::as_ref)).collect();
+    let ran: Vec<Ran<'_>> = plan
+        .selected
+        .iter()
+        .map(|one| &one.handler)
+        .zip(outcomes.iter().map(|one| one.outcome.as_ref()))
+        .collect();
     let (decision, _) = reduce(&plan.facts, &[], plan.diagnostics.clone(), &ran);
     let decision = serde_json::to_string(&decision).map_err(|error| error.to_string())?;
     same_decision(&natively(expected)?, &decision)?;

@@ -28,11 +28,12 @@ fn shows_every_handler_with_its_document() {
                     {
                         "id": "PreToolUse:0:0", "event": "PreToolUse", "matcher": "Bash", "command": "guard",
                         "argv": ["/bin/guard", "-x"], "timeout": 2.5, "status_message": "Checking", "on_failure": "block",
-                        "source": source,
+                        "lifecycle": "per_event", "workers": 1, "source": source,
                     },
                     {
                         "id": "PreToolUse:1:0", "event": "PreToolUse", "matcher": null, "command": "true", "argv": null,
-                        "timeout": null, "status_message": null, "on_failure": "ignore", "source": source,
+                        "timeout": null, "status_message": null, "on_failure": "ignore",
+                        "lifecycle": "per_event", "workers": 1, "source": source,
                     },
                 ],
             }))

@@ -59,7 +59,9 @@ fn status_tells_how_the_daemon_is() {
                 "changes      watching".to_owned(),
                 "connections  2".to_owned(),
                 "sessions     1 (1 with the daemon's environment)".to_owned(),
-                format!("events       1 answered, 0 handlers running, 0 waiting (at most {places} at once)"),
+                format!(
+                    "events       1 answered, 0 handlers running, 0 waiting (at most {places} at once), 0 processes warm"
+                ),
             ]
         );
         let status = ctl_json(world, &["status"]).await;

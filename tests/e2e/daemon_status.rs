@@ -22,6 +22,7 @@ fn tells_what_there_is_and_what_runs() {
                 "max_handlers": 1,
                 "queued_events": 0,
                 "queued_handlers": 0,
+                "warm_processes": 0,
                 "sessions": 0,
                 "sessions_without_environment": 0,
                 "running_handlers": 0,

@@ -82,7 +82,8 @@ fn trust_is_for_the_bytes_that_were_shown() {
         let document = world.text_at("project/.deepagents/hooks.json");
         let shown = json!([{
             "id": "PreToolUse:0:0", "event": "PreToolUse", "matcher": null, "command": "exit 2", "argv": null,
-            "timeout": null, "status_message": null, "on_failure": "ignore", "source": document,
+            "timeout": null, "status_message": null, "on_failure": "ignore",
+            "lifecycle": "per_event", "workers": 1, "source": document,
         }]);
         let seen = fingerprint(fs::read_to_string(&document).unwrap().as_bytes());
         assert_eq!(

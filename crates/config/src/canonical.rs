@@ -4,6 +4,7 @@
 use std::fmt::Write;
 
 use crate::document::HandlerDeclaration;
+use crate::lifecycle::Lifecycle;
 use crate::snapshot::{Group, OnFailure};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::methods::LegacyCommand;
@@ -107,6 +108,10 @@ fn handler_text(out: &mut String, handler: &HandlerDeclaration) {
         string(out, legacy.as_str());
     }
     // Keys that the reference does not know appear only when they change something.
+    if handler.lifecycle != Lifecycle::PerEvent {
+        out.push_str(",\"lifecycle\":");
+        string(out, handler.lifecycle.as_str());
+    }
     if handler.on_failure == OnFailure::Block {
         out.push_str(",\"onFailure\":\"block\"");
     }
@@ -118,7 +123,12 @@ fn handler_text(out: &mut String, handler: &HandlerDeclaration) {
         out.push_str(",\"timeout\":");
         out.push_str(&float(timeout));
     }
-    out.push_str(",\"type\":\"command\"}");
+    out.push_str(",\"type\":\"command\"");
+    if handler.workers != 1 {
+        // Writing to a String does not fail.
+        let _ = write!(out, ",\"workers\":{}", handler.workers);
+    }
+    out.push('}');
 }
 
 fn string(out: &mut String, text: &str) {

@@ -11,6 +11,7 @@ use hooksd_protocol::json::{Dialect, Kind, Value, lenient_bool, lenient_float};
 use hooksd_protocol::methods::LegacyCommand;
 
 use crate::legacy::{self, LegacyEvent};
+use crate::lifecycle::{self, Lifecycle};
 use crate::snapshot::OnFailure;
 
 /// A handler as a document declares it.
@@ -26,6 +27,10 @@ pub struct HandlerDeclaration {
     pub status_message: Option<String>,
     /// What its failure means (D8).
     pub on_failure: OnFailure,
+    /// How long its process lives (D9).
+    pub lifecycle: Lifecycle,
+    /// Processes at most, unless it is per event.
+    pub workers: u8,
     /// The event of the older form this handler was declared for.
     pub legacy: Option<LegacyEvent>,
 }
@@ -259,7 +264,41 @@ impl DocumentReader<'_> {
             }
         }
         let on_failure = self.on_failure(item, field);
-        Ok(HandlerDeclaration { command, argv, timeout, status_message, on_failure, legacy: None })
+        let lifecycle = self.or_default(item, field, "lifecycle", Lifecycle::read, || {
+            "expected \"per_event\", \"prewarmed\" or \"persistent\"".to_owned()
+        });
+        let workers = self.or_default(item, field, "workers", lifecycle::workers, || {
+            format!("expected a whole number from 1 to {}", lifecycle::MAX_WORKERS)
+        });
+        Ok(HandlerDeclaration {
+            command,
+            argv,
+            timeout,
+            status_message,
+            on_failure,
+            lifecycle: lifecycle.unwrap_or_default(),
+            workers: workers.unwrap_or(1),
+            legacy: None,
+        })
+    }
+
+    /// A key that only makes a handler faster: a value that cannot be read counts as absent, and never costs the
+    /// handler.
+    fn or_default<T>(
+        &mut self,
+        item: &Value<'_>,
+        field: &str,
+        key: &str,
+        read: impl FnOnce(&Value<'_>) -> Option<T>,
+        expected: impl FnOnce() -> String,
+    ) -> Option<T> {
+        let value = item.get(key).filter(|value| !value.is_null())?;
+        let known = read(&value);
+        if known.is_none() {
+            let reason = format!("{}, got {}; the default is used", expected(), excerpt(value.raw()));
+            self.drop_item(&format!("{field}.{key}"), &reason);
+        }
+        known
     }
 
     /// A misspelled `onFailure` fails closed: dropping the handler, or ignoring the key, would fail open.

@@ -7,6 +7,7 @@ use hooksd_protocol::json::{Kind, Value};
 use hooksd_protocol::methods::LegacyCommand;
 
 use crate::document::{GroupDeclaration, HandlerDeclaration};
+use crate::lifecycle::Lifecycle;
 use crate::snapshot::OnFailure;
 
 /// How long a handler of the older form may run. Seconds (BEHAVIOUR section 11, D17).
@@ -116,6 +117,8 @@ pub fn migrate(
                     timeout: Some(LEGACY_TIMEOUT_SECONDS),
                     status_message: None,
                     on_failure: OnFailure::Ignore,
+                    lifecycle: Lifecycle::PerEvent,
+                    workers: 1,
                     legacy: Some(legacy),
                 }],
             };

@@ -4,6 +4,7 @@
 //! * [`document`]: one document to groups of handlers, item by item (BEHAVIOUR section 4).
 //! * [`legacy`]: the older, list-shaped documents (BEHAVIOUR section 11).
 //! * [`environment`], [`dotenv`]: the variables of a session (BEHAVIOUR section 12).
+//! * [`lifecycle`]: how long a handler's process lives (D9).
 //! * [`matcher`], [`pattern`]: which events a group is for, with Python's meaning (BEHAVIOUR section 5, D7).
 //! * [`layers`]: project > user > plugin, into one snapshot.
 //! * [`plugins`]: which are enabled, and their documents (BEHAVIOUR section 7).
@@ -17,8 +18,10 @@ pub mod check;
 pub mod document;
 pub mod dotenv;
 pub mod environment;
+mod index;
 pub mod layers;
 pub mod legacy;
+pub mod lifecycle;
 pub mod matcher;
 pub mod pattern;
 pub mod plugins;
@@ -28,4 +31,5 @@ pub mod safe_name;
 pub mod snapshot;
 pub mod trust;
 
+pub use lifecycle::Lifecycle;
 pub use snapshot::{Handler, OnFailure, Snapshot};

@@ -9,7 +9,9 @@ use hooksd_protocol::methods::LegacyCommand;
 
 use crate::canonical;
 use crate::document::{GroupDeclaration, HandlerDeclaration};
+use crate::index::Index;
 use crate::legacy::LegacyEvent;
+use crate::lifecycle::Lifecycle;
 use crate::matcher::Matcher;
 use crate::read::fingerprint;
 
@@ -126,6 +128,10 @@ pub struct Handler {
     pub status_message: Option<String>,
     /// What its failure means.
     pub on_failure: OnFailure,
+    /// How long its process lives.
+    pub lifecycle: Lifecycle,
+    /// Processes at most, unless it is per event.
+    pub workers: u8,
     /// The event of the older form it was declared for.
     pub legacy: Option<LegacyEvent>,
     /// The plugin overlay of the environment.
@@ -163,6 +169,7 @@ pub struct Snapshot {
     /// The commands of list-shaped documents, which also run on events that agents report in the older form.
     pub legacy: Vec<LegacyCommand>,
     handlers: Vec<Handler>,
+    index: Index,
 }
 
 impl Snapshot {
@@ -200,6 +207,7 @@ impl Snapshot {
         }
         let canonical = canonical::text(&groups);
         let id = fingerprint(canonical.as_bytes());
+        let index = Index::new(&handlers);
         Snapshot {
             id,
             canonical,
@@ -209,6 +217,7 @@ impl Snapshot {
             groups,
             legacy: Vec::new(),
             handlers,
+            index,
         }
     }
 
@@ -234,10 +243,16 @@ impl Snapshot {
         self.handlers.iter().filter(move |handler| handler.event == event)
     }
 
+    /// The handlers whose matchers have to be asked about an event of this name; all others are not for it. In
+    /// configuration order.
+    pub fn candidates(&self, event: EventName, subject: Option<&str>) -> impl Iterator<Item = &Handler> {
+        self.index.candidates(event, subject).into_iter().filter_map(|number| self.handlers.get(number))
+    }
+
     /// Whether a matcher of the event is an expression: matching those may take a while.
     #[must_use]
     pub fn has_expressions(&self, event: EventName) -> bool {
-        self.handlers_of(event).any(|handler| matches!(*handler.matcher, Matcher::Expression(_)))
+        self.index.has_expressions(event)
     }
 
     /// Events that have handlers, sorted by name.
@@ -274,6 +289,8 @@ fn handler(
         timeout: declaration.timeout,
         status_message: declaration.status_message.clone(),
         on_failure: declaration.on_failure,
+        lifecycle: declaration.lifecycle,
+        workers: declaration.workers,
         legacy: declaration.legacy,
         env: group.env.clone(),
         source: group.source.clone(),
@@ -334,6 +351,8 @@ mod tests {
             timeout: None,
             status_message: None,
             on_failure: OnFailure::Ignore,
+            lifecycle: Lifecycle::PerEvent,
+            workers: 1,
             legacy: None,
         }
     }

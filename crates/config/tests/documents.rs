@@ -87,6 +87,46 @@ fn d8_a_misspelled_on_failure_fails_closed_and_is_said() {
 }
 
 #[test]
+fn d9_a_lifecycle_that_cannot_be_read_costs_only_its_speed() {
+    let (folder, loaded) = load_user(
+        r#"{"hooks":{"Stop":[{"hooks":[
+        {"type":"command","command":"a","lifecycle":"persistent","workers":8},
+        {"type":"command","command":"b","lifecycle":"prewarmed","workers":null},
+        {"type":"command","command":"c","lifecycle":"Persistent","workers":9},
+        {"type":"command","command":"d","lifecycle":true,"workers":"2"},
+        {"type":"command","command":"e","lifecycle":null,"workers":0}]}]}}"#,
+    );
+    let handlers = loaded.snapshot.handlers().iter();
+    let lifecycles: Vec<(&str, &str, u8)> = handlers
+        .map(|handler| (handler.command.as_str(), handler.lifecycle.as_str(), handler.workers))
+        .collect();
+    let expected = [
+        ("a", "persistent", 8),
+        ("b", "prewarmed", 1),
+        ("c", "per_event", 1),
+        ("d", "per_event", 1),
+        ("e", "per_event", 1),
+    ];
+    assert_eq!(lifecycles, expected);
+    let remarks = ["[2].lifecycle", "[2].workers", "[3].lifecycle", "[3].workers", "[4].workers"];
+    let remarks = remarks.map(|field| ("invalid_config".to_owned(), format!(":hooks.Stop[0].hooks{field}")));
+    assert_eq!(fields(&loaded, folder.path()), remarks);
+}
+
+#[test]
+fn d9_only_a_lifecycle_that_changes_something_changes_the_snapshot_id() {
+    let canonical = |keys: &str| {
+        let handler = format!(r#"{{"type":"command","command":"a"{keys}}}"#);
+        load_user(&format!(r#"{{"hooks":{{"Stop":[{{"hooks":[{handler}]}}]}}}}"#)).1.snapshot.canonical
+    };
+    assert_eq!(canonical(r#","lifecycle":"per_event","workers":1"#), canonical(""));
+    assert_eq!(
+        canonical(r#","workers":2,"lifecycle":"persistent""#),
+        r#"{"hooks":{"Stop":[{"hooks":[{"command":"a","lifecycle":"persistent","type":"command","workers":2}]}]}}"#
+    );
+}
+
+#[test]
 fn an_untrusted_project_influences_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let root = fs::canonicalize(folder.path()).unwrap();
@@ -103,4 +143,24 @@ fn an_untrusted_project_influences_nothing() {
         assert_eq!(loaded.snapshot.events(), [EventName::Stop]);
         assert!(loaded.project.present && !loaded.project.trusted && !loaded.project.loaded);
     }
+}
+
+#[test]
+fn only_handlers_that_can_match_are_asked_in_configuration_order() {
+    let matchers = ["write", "*", "bash|write", "^w", "read", "", "write, write"];
+    let group = |matcher: &&str| {
+        format!(r#"{{"matcher":"{matcher}","hooks":[{{"type":"command","command":"{matcher}"}}]}}"#)
+    };
+    let groups: Vec<String> = matchers.iter().map(group).collect();
+    let (_folder, loaded) =
+        load_user(&format!(r#"{{"hooks":{{"PreToolUse":[{}],"Stop":[]}}}}"#, groups.join(",")));
+    let asked = |event, subject: Option<&str>| -> Vec<String> {
+        loaded.snapshot.candidates(event, subject).map(|handler| handler.command.clone()).collect()
+    };
+    let event = EventName::PreToolUse;
+    assert_eq!(asked(event, Some("write")), ["write", "*", "bash|write", "^w", "", "write, write"]);
+    assert_eq!(asked(event, Some("bash")), ["*", "bash|write", "^w", ""]);
+    assert_eq!(asked(event, None), ["*", "^w", ""]);
+    assert_eq!(asked(EventName::Stop, None), Vec::<String>::new());
+    assert!(loaded.snapshot.has_expressions(event) && !loaded.snapshot.has_expressions(EventName::Stop));
 }

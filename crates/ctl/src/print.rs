@@ -98,10 +98,15 @@ pub(crate) fn handler_lines(handler: &HandlerInfo) -> [String; 3] {
         None => handler.command.clone(),
     };
     let timeout = handler.timeout.map(|seconds| format!("{seconds} s, ")).unwrap_or_default();
+    let lifecycle = match (handler.lifecycle.as_str(), handler.workers) {
+        ("per_event", _) => String::new(),
+        (lifecycle, 1) => format!("{}, ", safe(lifecycle)),
+        (lifecycle, workers) => format!("{} with {workers} workers, ", safe(lifecycle)),
+    };
     [
         format!("{}{matcher}", handler.id),
         format!("    {}", safe(&command)),
-        format!("    {timeout}on failure {}, from {}", handler.on_failure, safe(&handler.source)),
+        format!("    {timeout}{lifecycle}on failure {}, from {}", handler.on_failure, safe(&handler.source)),
     ]
 }
 

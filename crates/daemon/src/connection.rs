@@ -2,8 +2,11 @@
 //! costs that request, and a client that goes takes its requests with it (D11).
 
 use std::collections::HashMap;
+use std::future::poll_fn;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::Poll;
 use std::time::Duration;
 
 use hooksd_protocol::json::{RawJson, Reading, read};
@@ -20,8 +23,9 @@ use tokio_util::task::TaskTracker;
 use crate::daemon::Daemon;
 use crate::invoke::Interrupts;
 use crate::lines::{Line, Lines};
-use crate::methods::{self, Work};
+use crate::methods::{self, Answer, Work};
 use crate::sessions::RETRY_AFTER_MS;
+use crate::unwound::{Panicked, poll_unwound, unwound};
 
 /// Answers and notifications waiting to be written. Lines. A request whose answer does not fit waits; a progress
 /// notification that does not fit is dropped.
@@ -67,6 +71,26 @@ struct Running {
 impl Running {
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, CancellationToken>> {
         self.by_id.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request on its way.
+struct Request {
+    id: Option<RawJson>,
+    key: Option<String>,
+    future: Pin<Box<dyn Future<Output = Answer> + Send>>,
+}
+
+/// What a line was.
+enum Taken {
+    Nothing,
+    Answer(String),
+    Request(Request),
+}
+
+impl From<Option<String>> for Taken {
+    fn from(answer: Option<String>) -> Taken {
+        answer.map_or(Taken::Nothing, Taken::Answer)
     }
 }
 
@@ -162,53 +186,72 @@ impl Connection {
         if line.iter().all(u8::is_ascii_whitespace) {
             return;
         }
-        if let Some(answer) = self.take(line) {
+        let answer = match self.take(line) {
+            Taken::Nothing => None,
+            Taken::Answer(answer) => Some(answer),
+            Taken::Request(request) => self.begin(request).await,
+        };
+        if let Some(answer) = answer {
             self.send(answer).await;
         }
     }
 
-    /// Takes one line in; the answer, if it is there at once.
-    fn take(&self, line: &[u8]) -> Option<String> {
+    /// Takes one line in.
+    fn take(&self, line: &[u8]) -> Taken {
         let frame = match Frame::read(line) {
             Ok(frame) => frame,
-            Err(BadFrame { id, error }) => return Some(response_line::<()>(&id, Err(&error))),
+            Err(BadFrame { id, error }) => return Taken::Answer(response_line::<()>(&id, Err(&error))),
         };
         if frame.method == "$/cancelRequest" {
             self.cancel(&frame);
-            return None;
+            return Taken::Nothing;
         }
         let id = frame.id.clone();
         let key = id.as_ref().map(|id| id.get().to_owned());
         let work = methods::dispatch(&self.daemon, &frame, &self.caller);
         let future = match work {
-            Ok(Work::Now(answer)) => return id.map(|id| answer(&id)),
+            Ok(Work::Now(answer)) => return Taken::from(id.map(|id| answer(&id))),
             Ok(Work::Later(future)) => future,
-            Err(error) => return id.map(|id| response_line::<()>(&id, Err(&error))),
+            Err(error) => return Taken::from(id.map(|id| response_line::<()>(&id, Err(&error)))),
         };
         let cancelled = CancellationToken::new();
         if let Err(error) = self.admit(key.as_deref(), &cancelled) {
-            return id.map(|id| response_line::<()>(&id, Err(&error)));
+            return Taken::from(id.map(|id| response_line::<()>(&id, Err(&error))));
         }
-        let interrupts = Interrupts { cancelled, gone: self.gone.clone() };
+        let future = future(Interrupts { cancelled, gone: self.gone.clone() });
+        Taken::Request(Request { id, key, future })
+    }
+
+    /// Begins a request; the answer, if it is there at once. Most events have no handler, and need no task.
+    async fn begin(&self, request: Request) -> Option<String> {
+        let Request { id, key, mut future } = request;
         let (outbox, gone, running) = (self.caller.outbox.clone(), self.gone.clone(), self.running.clone());
-        self.tasks.spawn(async move {
-            // In a task of its own, so that a panic costs this request alone.
-            let answer = tokio::spawn(future(interrupts)).await;
+        // A panic costs this request alone.
+        let finish = move |answer: Result<Answer, Panicked>| {
             if let Some(key) = &key {
                 running.lock().remove(key);
             }
-            let Some(id) = id else { return };
-            let line = match answer {
+            let id = id?;
+            Some(match answer {
                 Ok(answer) => answer(&id),
-                Err(error) => {
-                    tracing::error!(%error, "a request was lost");
+                Err(Panicked) => {
+                    tracing::error!("a request was lost");
                     error_line(
                         &id,
                         error_code::INTERNAL_ERROR,
                         "the request was lost inside the daemon; please report this",
                     )
                 }
-            };
+            })
+        };
+        if let Poll::Ready(answer) =
+            poll_fn(|context| Poll::Ready(poll_unwound(future.as_mut(), context))).await
+        {
+            return finish(answer);
+        }
+        self.tasks.spawn(async move {
+            let answer = unwound(future).await;
+            let Some(line) = finish(answer) else { return };
             tokio::select! {
                 _ = outbox.send(line) => {}
                 () = gone.cancelled() => {}

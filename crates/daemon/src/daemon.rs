@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use hooksd_runner::Runner;
+use hooksd_runner::warm::Warm;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
@@ -31,6 +32,7 @@ const RECLAIM_SECONDS: u64 = 5;
 pub(crate) struct Daemon {
     pub(crate) settings: Settings,
     pub(crate) runner: Runner,
+    pub(crate) warm: Warm,
     pub(crate) sessions: Sessions,
     pub(crate) documents: Arc<Documents>,
     pub(crate) watch_mode: WatchMode,
@@ -55,6 +57,7 @@ impl Daemon {
     fn new(settings: Settings, stopping: CancellationToken, killing: CancellationToken) -> Daemon {
         let (drain, _) = watch::channel(settings.drain);
         Daemon {
+            warm: Warm::new(settings.warm.clone()),
             settings,
             runner: Runner::new(),
             sessions: Sessions::default(),
@@ -101,13 +104,19 @@ impl Daemon {
         let changed = self.documents.refresh();
         if changed {
             self.documents_changed();
+        } else {
+            self.warm.retire_unowned();
         }
         changed
     }
 
     /// Tells the sessions that documents have changed. Reads files: not for an async thread.
     pub(crate) fn documents_changed(&self) {
-        self.sessions.documents_changed(&self.settings, &self.documents);
+        for session in self.sessions.documents_changed(&self.settings, &self.documents) {
+            self.warm.release(&session);
+        }
+        // Events without a session hold nothing: what they have used may be for documents that are gone.
+        self.warm.retire_unowned();
     }
 
     /// Waits for running events. False when the time for that is over, which may be made shorter or longer meanwhile.
@@ -217,6 +226,7 @@ async fn stop(daemon: &Arc<Daemon>, connections: &TaskTracker) {
         daemon.killing.cancel();
         let _ = tokio::time::timeout(Duration::from_secs(CLOSE_SECONDS), daemon.events.wait()).await;
     }
+    daemon.warm.stop().await;
     // What the killed handlers have left behind goes before the process that can find it does.
     daemon.runner.cleaned(Duration::from_secs(CLOSE_SECONDS)).await;
     daemon.closing.cancel();

@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
-use hooksd_config::Handler;
+use hooksd_config::{Handler, Lifecycle};
 use hooksd_engine::outcome::{End, Outcome};
-use hooksd_engine::plan::Plan;
+use hooksd_engine::plan::{Plan, Selected};
 use hooksd_protocol::seconds;
 use hooksd_runner::{Environment, OUTPUT_CAP, Program, Run, Runner};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+
+use crate::lifecycle::{Handled, Warmth, serve};
+use crate::unwound::unwound;
 
 /// What is the same for all handlers of an event.
 #[derive(Debug, Clone)]
@@ -36,6 +39,8 @@ pub struct Surroundings {
     pub depth: u32,
     /// Stops handlers of the older form, which nobody waits for: neither a client that goes nor a cancel does (D11).
     pub killing: CancellationToken,
+    /// Processes that are there already; without, every handler runs per event.
+    pub warmth: Option<Warmth>,
 }
 
 impl Surroundings {
@@ -53,6 +58,7 @@ impl Surroundings {
             lane: Arc::default(),
             depth: 0,
             killing: CancellationToken::new(),
+            warmth: None,
         }
     }
 
@@ -83,7 +89,7 @@ impl Surroundings {
 /// Hears when a handler begins (true), which is when it has its place, and ends (false).
 pub type Progress = Arc<dyn Fn(&Handler, bool) + Send + Sync>;
 
-/// Runs the selected handlers concurrently. `None` for those that count as failed without running (D7).
+/// Runs the selected handlers concurrently.
 ///
 /// Dropping the future kills everything that runs; so does `cancel`, and then the outcomes say so.
 pub async fn fan_out(
@@ -92,50 +98,82 @@ pub async fn fan_out(
     surroundings: &Surroundings,
     cancel: &CancellationToken,
     progress: Option<Progress>,
-) -> Vec<Option<Outcome>> {
+) -> Vec<Handled> {
+    if let [selected] = plan.selected.as_slice()
+        && selected.handler.lifecycle == Lifecycle::Persistent
+    {
+        return vec![alone(runner, selected, surroundings, cancel, progress).await];
+    }
     let mut running = JoinSet::new();
-    let mut outcomes = vec![None; plan.selected.len()];
+    let mut outcomes = vec![Handled::default(); plan.selected.len()];
     for (index, selected) in plan.selected.iter().enumerate() {
         let Some(stdin) = selected.stdin.clone() else { continue };
         let run = surroundings.run(&selected.handler, stdin);
         let (runner, progress) = (runner.clone(), progress.clone());
+        let warmth = surroundings.warmth.clone();
+        let may_be_warm = warmth.is_some() && selected.handler.lifecycle != Lifecycle::PerEvent;
         let handler = selected.handler.clone();
         let cancel = if handler.legacy.is_some() { &surroundings.killing } else { cancel }.clone();
         // A task each: a spawn holds its thread until the new process has started.
         running.spawn(async move {
-            let admission = match runner.admit(&run, &cancel).await {
-                Ok(admission) => admission,
-                Err(outcome) => return (index, outcome),
+            // A warm process has its place already; without one the run asks for it.
+            let admission = match may_be_warm {
+                true => None,
+                false => match runner.admit(&run, &cancel).await {
+                    Ok(admission) => Some(admission),
+                    Err(outcome) => {
+                        return (index, Handled { outcome: Some(outcome), ..Handled::default() });
+                    }
+                },
             };
             if let Some(progress) = &progress {
                 progress(&handler, true);
             }
-            let outcome = runner.run_admitted(run, admission, &cancel).await;
+            let handled = serve(&runner, warmth.as_ref(), &handler, run, admission, &cancel).await;
             if let Some(progress) = &progress {
                 progress(&handler, false);
             }
-            (index, outcome)
+            (index, handled)
         });
     }
-    // A run that panicked has no outcome; that is a fault of ours, and it costs that handler alone.
-    let lost = || {
-        let message = "the run was lost inside the daemon; please report this".to_owned();
-        Some(Outcome::without_process(End::LaunchFailed { message }))
-    };
     for (outcome, selected) in outcomes.iter_mut().zip(&plan.selected) {
         if selected.stdin.is_some() {
-            *outcome = lost();
+            outcome.outcome = Some(lost());
         }
     }
     while let Some(joined) = running.join_next().await {
         match joined {
             Ok((index, outcome)) => {
                 if let Some(slot) = outcomes.get_mut(index) {
-                    *slot = Some(outcome);
+                    *slot = outcome;
                 }
             }
             Err(error) => tracing::error!(%error, "a handler run was lost"),
         }
     }
     outcomes
+}
+
+/// A run that panicked has no outcome; that is a fault of ours, and it costs that handler alone.
+fn lost() -> Outcome {
+    let message = "the run was lost inside the daemon; please report this".to_owned();
+    Outcome::without_process(End::LaunchFailed { message })
+}
+
+/// Runs the only handler, which has its process already: a task of its own would cost more than it saves.
+async fn alone(
+    runner: &Runner,
+    selected: &Selected,
+    surroundings: &Surroundings,
+    cancel: &CancellationToken,
+    progress: Option<Progress>,
+) -> Handled {
+    let Some(stdin) = selected.stdin.clone() else { return Handled::default() };
+    let run = surroundings.run(&selected.handler, stdin);
+    let tell = |active| progress.iter().for_each(|progress| progress(&selected.handler, active));
+    tell(true);
+    let serving = Box::pin(serve(runner, surroundings.warmth.as_ref(), &selected.handler, run, None, cancel));
+    let handled = unwound(serving).await;
+    tell(false);
+    handled.unwrap_or_else(|_| Handled { outcome: Some(lost()), ..Handled::default() })
 }

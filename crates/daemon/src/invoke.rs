@@ -1,10 +1,13 @@
 //! `hook/invoke`: from an event to its one decision.
 
+use std::convert::Infallible;
+use std::future::poll_fn;
 use std::path::PathBuf;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use hooksd_config::Handler;
+use hooksd_config::{Handler, Lifecycle};
 use hooksd_engine::outcome::{End, Outcome};
 use hooksd_engine::plan::{Input, Plan, plan};
 use hooksd_engine::projection::Transcripts;
@@ -16,17 +19,21 @@ use hooksd_protocol::methods::{
     HandlerReport, HandlerStatus, InvokeOptions, InvokeResult, ProtocolVersion, SessionOpen,
 };
 use hooksd_protocol::rpc::{RpcError, error_code};
+use hooksd_runner::warm::Variables;
+use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::daemon::Daemon;
 use crate::fanout::{Progress, Surroundings, fan_out};
 use crate::legacy;
+use crate::lifecycle::{Handled, Warmth};
 use crate::once::{Answer, Delivery, Execution, Finisher};
 use crate::pinned::{MAX_DEPTH, Pinned};
 use crate::session::Session;
 use crate::sessions::open_inline;
 use crate::transcripts;
+use crate::unwound::poll_unwound;
 
 /// The session of a request.
 pub(crate) enum Target {
@@ -76,7 +83,7 @@ pub(crate) async fn invoke(
             }
         },
     };
-    let inline = matches!(request.target, Target::Inline(_));
+    let listed = matches!(request.target, Target::Open(_));
     let session = match request.target {
         Target::Open(session) => session,
         Target::Inline(open) => {
@@ -92,7 +99,10 @@ pub(crate) async fn invoke(
         return Err(RpcError::new(error_code::SNAPSHOT_MISMATCH, message)
             .with(serde_json::json!({ "expected": expected, "got": got })));
     }
-    check_trusted(&daemon, &pinned)?;
+    if let Err(error) = check_trusted(&daemon, &pinned) {
+        daemon.warm.release(&session.id);
+        return Err(error);
+    }
     let cwd = match request.input.cwd() {
         Some(cwd) => PathBuf::from(cwd),
         None => pinned.view.cwd.clone(),
@@ -107,7 +117,8 @@ pub(crate) async fn invoke(
     // What must finish is stopped by the end of the drain alone, not by the end of its session (D11).
     let cancel = if outlives_client { &daemon.killing } else { &session.closed }.child_token();
     // An inline session ends with its request, so its answers are remembered with those of all of them.
-    let once = if inline { daemon.once.clone() } else { session.once.clone() };
+    let once = if !listed { daemon.once.clone() } else { session.once.clone() };
+    let mut running: Option<Running> = None;
     let waiter = match once.deliver(&key, content, cancel) {
         Delivery::Repeated(waiter) => waiter,
         Delivery::Conflict => {
@@ -130,8 +141,9 @@ pub(crate) async fn invoke(
                 received: request.received,
                 progress,
                 records,
+                listed,
             };
-            daemon.events.spawn(async move {
+            running = Some(Box::pin(daemon.events.track_future(async move {
                 let finisher = Finisher::new(execution.clone());
                 let (answer, keep) = run.execute(&execution).await;
                 if keep && repeatable {
@@ -140,12 +152,16 @@ pub(crate) async fn invoke(
                     once.forget(&key, &execution);
                 }
                 finisher.finish(answer);
-            });
+            })));
             waiter
         }
     };
     let stopping = || RpcError::new(error_code::SHUTTING_DOWN, "the daemon is stopping; the event was cut");
+    // Run here, without a task of its own, for as long as somebody waits here.
+    let mut run = Driven { running };
     let answer = tokio::select! {
+        biased;
+        never = run.drive() => match never {},
         answer = waiter.answer() => answer.unwrap_or_else(|| Err(stopping())),
         () = interrupts.cancelled.cancelled() => Err(RpcError::new(error_code::CANCELLED, "the request was cancelled")),
         () = interrupts.gone.cancelled() => {
@@ -171,6 +187,33 @@ pub(crate) fn check_trusted(daemon: &Daemon, pinned: &Pinned) -> Result<(), RpcE
     Err(RpcError::new(error_code::UNTRUSTED_WORKSPACE, message).with(serde_json::json!({ "root": root })))
 }
 
+/// A run. The request that began it drives it for as long as it waits; after that the run goes on by itself.
+struct Driven {
+    running: Option<Running>,
+}
+
+type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Driven {
+    /// Drives it to its end; whoever waits for the answer hears of that elsewhere.
+    async fn drive(&mut self) -> Infallible {
+        if let Some(running) = &mut self.running {
+            // After a panic there is nothing left to drive; the waiters are told so when it is dropped.
+            let _ended = poll_fn(|context| poll_unwound(running.as_mut(), context)).await;
+            self.running = None;
+        }
+        std::future::pending().await
+    }
+}
+
+impl Drop for Driven {
+    fn drop(&mut self) {
+        if let (Some(running), Ok(runtime)) = (self.running.take(), Handle::try_current()) {
+            runtime.spawn(running);
+        }
+    }
+}
+
 /// Runs something that reads files away from the async threads.
 pub(crate) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, RpcError> + Send + 'static,
@@ -193,6 +236,8 @@ struct Run {
     progress: Option<Progress>,
     /// How many appends to transcripts came before the event: handlers see those.
     records: u64,
+    /// Whether the session is an open one, and not for this event only.
+    listed: bool,
 }
 
 impl Run {
@@ -221,15 +266,12 @@ impl Run {
             }
             Err(error) => return (Err(error), false),
         };
-        let surroundings = self.surroundings();
-        let outcomes =
-            fan_out(&self.daemon.runner, &plan, &surroundings, &execution.cancel, self.progress.clone())
-                .await;
+        let handled = self.fan_out(&plan, execution).await;
         if execution.cancel.is_cancelled() {
-            let was_killed = |outcome: &Option<Outcome>| {
-                outcome.as_ref().is_some_and(|outcome| outcome.end == End::Cancelled)
+            let was_killed = |handled: &Handled| {
+                handled.outcome.as_ref().is_some_and(|outcome| outcome.end == End::Cancelled)
             };
-            let killed = plan.selected.iter().zip(&outcomes).filter(|(_, outcome)| was_killed(outcome));
+            let killed = plan.selected.iter().zip(&handled).filter(|(_, handled)| was_killed(handled));
             let killed: Vec<&str> = killed.map(|(selected, _)| selected.handler.id.as_str()).collect();
             self.log_cancelled(&killed);
             return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
@@ -237,14 +279,17 @@ impl Run {
         let ran: Vec<Ran<'_>> = plan
             .selected
             .iter()
-            .zip(&outcomes)
-            .map(|(selected, outcome)| (&selected.handler, outcome.as_ref()))
+            .zip(&handled)
+            .map(|(selected, handled)| (&selected.handler, handled.outcome.as_ref()))
             .collect();
-        let (decision, statuses) = reduce(&plan.facts, &self.session.accepts, plan.diagnostics.clone(), &ran);
+        let (mut decision, statuses) =
+            reduce(&plan.facts, &self.session.accepts, plan.diagnostics.clone(), &ran);
         let failed_before =
             plan.diagnostics.iter().any(|diagnostic| diagnostic.code == code::PROJECTION_FAILED);
-        let handlers =
-            ran.iter().zip(statuses).map(|((handler, outcome), status)| report(handler, *outcome, status));
+        decision.diagnostics.extend(handled.iter().flat_map(|handled| handled.remarks.clone()));
+        let reports = ran.iter().zip(statuses).zip(&handled);
+        let handlers = reports
+            .map(|(((handler, outcome), status), handled)| report(handler, *outcome, status, handled.warm));
         let handlers = handlers.collect();
         (Ok(Arc::new(self.result(decision, handlers))), !failed_before)
     }
@@ -293,9 +338,41 @@ impl Run {
         }
     }
 
+    async fn fan_out(&self, plan: &Plan, execution: &Execution) -> Vec<Handled> {
+        if plan.selected.is_empty() {
+            return Vec::new();
+        }
+        let warm = plan.selected.iter().any(|selected| selected.handler.lifecycle != Lifecycle::PerEvent);
+        let surroundings = Surroundings { warmth: warm.then(|| self.warmth()), ..self.surroundings() };
+        fan_out(&self.daemon.runner, plan, &surroundings, &execution.cancel, self.progress.clone()).await
+    }
+
+    /// What is started ahead knows of no event, and what stays knows of no session either: sessions with the same
+    /// environment share it.
+    fn warmth(&self) -> Warmth {
+        let session = if self.listed { self.session.id.clone() } else { String::new() };
+        if self.listed {
+            self.session.release_when_closed(&self.daemon);
+        }
+        let (pinned, daemon) = (self.pinned.clone(), self.daemon.clone());
+        let environment = move || {
+            let lifecycle = Lifecycle::Prewarmed;
+            Variables::new(pinned.handler_environment(&daemon.settings, &session, "", lifecycle))
+        };
+        Warmth {
+            warm: self.daemon.warm.clone(),
+            owner: self.listed.then(|| self.session.id.as_str().into()),
+            snapshot: self.pinned.snapshot().id.as_str().into(),
+            root: self.pinned.root.clone(),
+            persistent: self.pinned.persistent_variables(&self.daemon.settings),
+            prewarmed: Arc::new(environment),
+        }
+    }
+
     fn surroundings(&self) -> Surroundings {
         let settings = &self.daemon.settings;
-        let env = self.pinned.handler_environment(settings, &self.session.id, &self.id.to_string());
+        let (session, invocation) = (&self.session.id, self.id.to_string());
+        let env = self.pinned.handler_environment(settings, session, &invocation, Lifecycle::PerEvent);
         let mut fallback_cwds = vec![self.pinned.root.clone()];
         fallback_cwds.extend(settings.home.clone());
         Surroundings {
@@ -346,7 +423,7 @@ fn milliseconds(duration: std::time::Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn report(handler: &Handler, outcome: Option<&Outcome>, status: HandlerStatus) -> HandlerReport {
+fn report(handler: &Handler, outcome: Option<&Outcome>, status: HandlerStatus, warm: bool) -> HandlerReport {
     let of = |read: &dyn Fn(&Outcome) -> u64| outcome.map_or(0, read);
     HandlerReport {
         id: handler.id.clone(),
@@ -365,6 +442,6 @@ fn report(handler: &Handler, outcome: Option<&Outcome>, status: HandlerStatus) -
         stdout_bytes: of(&|outcome| outcome.stdout.total),
         stderr_bytes: of(&|outcome| outcome.stderr.total),
         truncated: outcome.is_some_and(|outcome| outcome.stdout.truncated() || outcome.stderr.truncated()),
-        warm: false,
+        warm,
     }
 }

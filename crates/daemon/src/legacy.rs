@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use hooksd_config::Lifecycle;
 use hooksd_config::legacy::LEGACY_TIMEOUT_SECONDS;
 use hooksd_engine::outcome::{End, Outcome};
 use hooksd_engine::plan::Plan;
@@ -33,7 +34,8 @@ pub(crate) fn emit(
         return LegacyEmitted { accepted: false, handlers };
     }
     let settings = &daemon.settings;
-    let env = pinned.handler_environment(settings, &session.id, &Uuid::new_v4().to_string());
+    let env =
+        pinned.handler_environment(settings, &session.id, &Uuid::new_v4().to_string(), Lifecycle::PerEvent);
     let env: Arc<Environment> = Arc::new(env.into_iter().collect());
     let mut fallback_cwds = vec![pinned.root.clone()];
     fallback_cwds.extend(settings.home.clone());

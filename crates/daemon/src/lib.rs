@@ -14,6 +14,7 @@ pub mod fanout;
 mod hot;
 mod invoke;
 mod legacy;
+pub mod lifecycle;
 mod lines;
 pub mod listen;
 mod methods;
@@ -24,6 +25,7 @@ mod session;
 mod sessions;
 pub mod settings;
 mod transcripts;
+mod unwound;
 
 pub use daemon::{Shutdown, run};
 pub use settings::Settings;

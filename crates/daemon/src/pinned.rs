@@ -2,19 +2,20 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use hooksd_config::environment::layered;
 use hooksd_config::layers::{Loaded, ProjectDocument};
 use hooksd_config::read::Found;
 use hooksd_config::snapshot::Source;
 use hooksd_config::trust::{Policy, Store, store_path};
-use hooksd_config::{Snapshot, project};
+use hooksd_config::{Lifecycle, Snapshot, project};
 use hooksd_engine::environment::is_secret;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::methods::{
     FingerprintTrust, Mode, Plugins, ProjectInfo, SnapshotInfo, SourceInfo, Trust,
 };
+use hooksd_runner::warm::Variables;
 
 use crate::hot::{Documents, FileStamp, Shortage, Slot};
 use crate::plugins::plugin_documents;
@@ -22,6 +23,17 @@ use crate::settings::Settings;
 
 /// Names how many hooks deep an agent runs (D12).
 const DEPTH_VARIABLE: &str = "HOOKSD_DEPTH";
+
+/// What handlers get from hooksd, in this order; a session's own values never reach them.
+const OWN_VARIABLES: [&str; 7] = [
+    "HOOKSD_SOCKET",
+    "HOOKSD_SESSION",
+    "HOOKSD_INVOCATION",
+    DEPTH_VARIABLE,
+    "CLAUDE_PROJECT_DIR",
+    "DEEPAGENTS_PROJECT_DIR",
+    "HOOKSD_LIFECYCLE",
+];
 
 /// At this depth no handlers run: hooks that start agents that have hooks must end somewhere (D12). Levels.
 pub(crate) const MAX_DEPTH: u32 = 3;
@@ -57,6 +69,10 @@ pub(crate) struct Pinned {
     _hot: Vec<Arc<Slot>>,
     /// Set when the project's handlers count only because the store says so: the stamp it had when it last did.
     store_stamp: Option<Mutex<Option<FileStamp>>>,
+    /// What handlers inherit, once one has run.
+    inherited: OnceLock<Vec<(OsString, OsString)>>,
+    /// What persistent handlers get, once one has run.
+    persistent: OnceLock<Variables>,
 }
 
 /// Finds out what applies to a session. Reads files: not for an async thread.
@@ -137,6 +153,8 @@ pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Res
         variables: environment.variables,
         _hot: hot,
         store_stamp,
+        inherited: OnceLock::new(),
+        persistent: OnceLock::new(),
     })
 }
 
@@ -189,31 +207,44 @@ impl Pinned {
         depth.map_or(0, |depth| if depth.is_empty() { 0 } else { depth.trim().parse().unwrap_or(MAX_DEPTH) })
     }
 
-    /// What handlers get, without plugin overlays: the session's variables without secrets, and ours (D12).
+    /// What persistent handlers get. Made once: it is the same for all events.
+    pub(crate) fn persistent_variables(&self, settings: &Settings) -> Variables {
+        let make = || Variables::new(self.handler_environment(settings, "", "", Lifecycle::Persistent));
+        self.persistent.get_or_init(make).clone()
+    }
+
+    /// The session's variables without secrets and without ours. Made once.
+    fn inherited(&self) -> &[(OsString, OsString)] {
+        self.inherited.get_or_init(|| {
+            let kept = |name: &OsString| {
+                let name = name.to_string_lossy();
+                !is_secret(&name) && !OWN_VARIABLES.contains(&name.as_ref())
+            };
+            self.variables.iter().filter(|(name, _)| kept(name)).cloned().collect()
+        })
+    }
+
+    /// What handlers get, without plugin overlays: the session's variables without secrets, and ours (D12). Which
+    /// session and invocation it is for is empty where that is not known when a process starts.
     pub(crate) fn handler_environment(
         &self,
         settings: &Settings,
         session: &str,
         invocation: &str,
+        lifecycle: Lifecycle,
     ) -> Vec<(OsString, OsString)> {
-        let own: [(&str, OsString); 6] = [
-            ("HOOKSD_SOCKET", settings.socket.clone().unwrap_or_default().into_os_string()),
-            ("HOOKSD_SESSION", session.into()),
-            ("HOOKSD_INVOCATION", invocation.into()),
-            (DEPTH_VARIABLE, (self.depth().saturating_add(1)).to_string().into()),
-            ("CLAUDE_PROJECT_DIR", self.root.clone().into_os_string()),
-            ("DEEPAGENTS_PROJECT_DIR", self.root.clone().into_os_string()),
+        let warm = lifecycle != Lifecycle::PerEvent;
+        let own: [Option<OsString>; OWN_VARIABLES.len()] = [
+            settings.socket.clone().map(PathBuf::into_os_string),
+            Some(session.into()),
+            Some(invocation.into()),
+            Some(self.depth().saturating_add(1).to_string().into()),
+            Some(self.root.clone().into_os_string()),
+            Some(self.root.clone().into_os_string()),
+            warm.then(|| lifecycle.as_str().into()),
         ];
-        let kept = |name: &OsString| {
-            let name = name.to_string_lossy();
-            !is_secret(&name) && !own.iter().any(|(own, _)| *own == name)
-        };
-        let inherited = self.variables.iter().filter(|(name, _)| kept(name)).cloned();
-        let own = own
-            .iter()
-            .filter(|(_, value)| !value.is_empty())
-            .map(|(name, value)| (name.into(), value.clone()));
-        inherited.chain(own).collect()
+        let own = OWN_VARIABLES.iter().zip(own).filter_map(|(name, value)| Some((name.into(), value?)));
+        self.inherited().iter().cloned().chain(own).collect()
     }
 
     /// The snapshot as clients see it.

@@ -14,6 +14,7 @@ use tokio::sync::mpsc::WeakSender;
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::Caller;
+use crate::daemon::Daemon;
 use crate::hot::{Documents, Shortage};
 use crate::once::Once;
 use crate::pinned::{Pinned, View, pin};
@@ -61,6 +62,8 @@ pub(crate) struct Session {
     owners: Mutex<Owners>,
     running: AtomicUsize,
     last_used: Mutex<Instant>,
+    /// Whether it has used warm processes.
+    holds_warm: AtomicBool,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -85,6 +88,7 @@ impl Session {
             owners: Mutex::new(Owners { connections: Vec::new(), orphaned: Some(Instant::now()) }),
             running: AtomicUsize::new(0),
             last_used: Mutex::new(Instant::now()),
+            holds_warm: AtomicBool::new(false),
         }
     }
 
@@ -98,6 +102,20 @@ impl Session {
     /// Events now running.
     pub(crate) fn running(&self) -> usize {
         self.running.load(Ordering::Acquire)
+    }
+
+    /// From now on what the session holds of warm processes is let go when it is closed, however that comes.
+    pub(crate) fn release_when_closed(&self, daemon: &Arc<Daemon>) {
+        if self.holds_warm.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let (id, closed, daemon) = (self.id.clone(), self.closed.clone(), daemon.clone());
+        tokio::spawn(async move {
+            tokio::select! {
+                () = closed.cancelled() => daemon.warm.release(&id),
+                () = daemon.closing.cancelled() => {}
+            }
+        });
     }
 
     /// Notes that the session is in use.
@@ -154,8 +172,9 @@ impl Session {
         Ok(())
     }
 
-    /// Documents have changed: a session that follows moves, a pinned one is told once. Reads files.
-    pub(crate) fn documents_changed(&self, settings: &Settings, documents: &Documents) {
+    /// Documents have changed: a session that follows moves, a pinned one is told once. True when it has moved. Reads
+    /// files.
+    pub(crate) fn documents_changed(&self, settings: &Settings, documents: &Documents) -> bool {
         let mut announced = lock(&self.moving);
         let old = self.pinned.load_full();
         let new = match pin(settings, documents, old.view.clone()) {
@@ -163,17 +182,17 @@ impl Session {
             Err(Shortage(reason)) => {
                 tracing::warn!(session = %self.id, %reason, "the session stays as it is for now");
                 documents.tell_again();
-                return;
+                return false;
             }
         };
         let (id, diagnostics) = (new.snapshot().id.clone(), new.diagnostics());
         if (id.as_str(), &diagnostics) == (old.snapshot().id.as_str(), &old.diagnostics()) {
             *announced = None;
-            return;
+            return false;
         }
         let news = Some((id.clone(), diagnostics.clone()));
         if *announced == news {
-            return;
+            return false;
         }
         if self.follow {
             self.pinned.store(Arc::new(new));
@@ -187,6 +206,7 @@ impl Session {
             applied: self.follow,
             diagnostics,
         });
+        self.follow
     }
 
     /// Sends a notification to everybody who hears of the session. A client that does not keep up misses it; it finds

@@ -119,15 +119,14 @@ impl Sessions {
         Ok(session)
     }
 
-    /// Tells every session that documents have changed. Reads files: not for an async thread.
-    pub(crate) fn documents_changed(&self, settings: &Settings, documents: &Documents) {
+    /// Tells every session that documents have changed; which have moved. Reads files: not for an async thread.
+    pub(crate) fn documents_changed(&self, settings: &Settings, documents: &Documents) -> Vec<String> {
         let sessions: Vec<Arc<Session>> = {
             let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
             by_id.values().cloned().collect()
         };
-        for session in sessions {
-            session.documents_changed(settings, documents);
-        }
+        let moved = sessions.into_iter().filter(|session| session.documents_changed(settings, documents));
+        moved.map(|session| session.id.clone()).collect()
     }
 
     /// Closes the sessions that nobody will miss.

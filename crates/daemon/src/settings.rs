@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hooksd_protocol::socket;
+pub use hooksd_runner::warm::Limits as WarmLimits;
 
 /// How long running events may take once the daemon was told to stop. Seconds. As long as systemd users expect a
 /// service to take, short enough that a log-out does not hang.
@@ -29,6 +30,8 @@ pub struct Settings {
     pub drain: Duration,
     /// Look at the documents every second instead of watching their folders: for file systems that tell nothing.
     pub poll: bool,
+    /// How many processes stay or wait, and how long.
+    pub warm: WarmLimits,
 }
 
 impl Settings {
@@ -42,6 +45,7 @@ impl Settings {
             environment: Vec::new(),
             drain: Duration::from_secs(DRAIN_SECONDS),
             poll: false,
+            warm: WarmLimits::default(),
         }
     }
 

@@ -161,7 +161,7 @@ pub fn plan(
         Input::Payload(payload) => payload.subject.clone(),
     };
     let mut chosen = Vec::new();
-    for handler in snapshot.handlers_of(plan.facts.event) {
+    for handler in snapshot.candidates(plan.facts.event, subject.as_deref()) {
         let matched = if late() { None } else { Some(handler.matcher.matches(subject.as_deref())) };
         match matched {
             Some(Matched::Yes) => chosen.push((handler, true)),

@@ -109,6 +109,8 @@ pub mod code {
     pub const OUTPUT_LEFT_OPEN: &str = "output_left_open";
     pub const STDOUT_TRUNCATED: &str = "stdout_truncated";
     pub const STDERR_TRUNCATED: &str = "stderr_truncated";
+    pub const OUT_OF_STEP: &str = "out_of_step";
+    pub const LIFECYCLE_FALLBACK: &str = "lifecycle_fallback";
     // Answers.
     pub const MALFORMED_JSON: &str = "malformed_json";
     pub const INVALID_OUTPUT: &str = "invalid_output";

@@ -44,7 +44,7 @@ struct Unreaped {
     mark: Mark,
     _counted: Counted,
     /// Held until the process is no more, not only until the answer.
-    _place: Arc<Place>,
+    _place: Option<Arc<Place>>,
 }
 
 impl Unreaped {
@@ -89,7 +89,7 @@ impl Child {
         birth: Birth,
         mark: Mark,
         children: &Arc<AtomicUsize>,
-        place: Arc<Place>,
+        place: Option<Arc<Place>>,
     ) -> Child {
         birth.brings(pid);
         let (notice, _counted) = (Notice::new(pid), Counted::new(children));

@@ -6,7 +6,7 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -45,6 +45,9 @@ pub(crate) struct Launched {
     pub(crate) started: Instant,
 }
 
+/// What becomes of the daemon's end of stdin.
+pub(crate) type MakeFeed = fn(OwnedFd, Arc<[u8]>) -> io::Result<Feed>;
+
 /// Why an attempt failed.
 #[derive(Debug)]
 pub(crate) enum Obstacle {
@@ -69,6 +72,20 @@ pub(crate) async fn launch(
     place: &Arc<Place>,
     cancel: &CancellationToken,
 ) -> Result<Launched, End> {
+    launch_with(Feed::new, shared, run, Some(place), cancel).await
+}
+
+/// The same, with stdin treated in this way. A process that waits for events has no place: those that it serves do.
+pub(crate) async fn launch_with(
+    feed: MakeFeed,
+    shared: &Shared,
+    run: &Run,
+    place: Option<&Arc<Place>>,
+    cancel: &CancellationToken,
+) -> Result<Launched, End> {
+    if let Some(end) = run.refusal(cancel) {
+        return Err(end);
+    }
     let begun = Instant::now();
     let mark = Mark::new();
     let words = Words::new(run, &mark).map_err(|message| End::LaunchFailed { message })?;
@@ -76,8 +93,8 @@ pub(crate) async fn launch(
     let until = run.deadline.map_or(end, |deadline| deadline.min(end));
     let mut patience = Patience { until, tries: 0, texts_busy: 0 };
     loop {
-        let launched = attempt(run, &words, shared.umask, |pid, birth| {
-            Child::new(pid, birth, mark.clone(), &shared.children, place.clone())
+        let launched = attempt(feed, run, &words, shared.umask, |pid, birth| {
+            Child::new(pid, birth, mark.clone(), &shared.children, place.cloned())
         });
         let obstacle = match launched {
             Ok(launched) => return Ok(launched),
@@ -128,6 +145,7 @@ pub(crate) fn is_shortage(errno: Errno) -> bool {
 
 /// One attempt. Does not wait; a spawn holds the thread until the child has executed its program.
 fn attempt(
+    feed: MakeFeed,
     run: &Run,
     words: &Words<'_>,
     own_umask: Option<u32>,
@@ -142,7 +160,7 @@ fn attempt(
     let stdin = pipes::to_child().map_err(Obstacle::Pipes)?;
     let stdout = pipes::from_child().map_err(Obstacle::Pipes)?;
     let stderr = pipes::from_child().map_err(Obstacle::Pipes)?;
-    let feed = Feed::new(stdin.ours, run.payload.clone()).map_err(pipe_error)?;
+    let feed = feed(stdin.ours, run.payload.clone()).map_err(pipe_error)?;
     let out = Drain::new(stdout.ours, run.output_cap).map_err(pipe_error)?;
     let err = Drain::new(stderr.ours, run.output_cap).map_err(pipe_error)?;
 

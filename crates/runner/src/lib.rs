@@ -39,6 +39,7 @@ mod spawn;
 mod stream;
 mod supervise;
 mod tree;
+pub mod warm;
 mod words;
 
 pub use bounds::Bounds;

@@ -60,7 +60,7 @@ pub struct Run {
 /// Starts handlers and sees them to their end. Cheap to clone; clones share children, places and queues.
 #[derive(Debug, Clone)]
 pub struct Runner {
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
 }
 
 /// What all runs of a runner share.

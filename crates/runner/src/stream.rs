@@ -20,7 +20,7 @@ use crate::spawn::watch;
 
 thread_local! {
     /// Where a thread reads to. Nothing waits while it is borrowed.
-    static CHUNK: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_CHUNK]);
+    pub(crate) static CHUNK: RefCell<Vec<u8>> = RefCell::new(vec![0; READ_CHUNK]);
 }
 
 /// Writes the payload to a handler's stdin.
@@ -49,6 +49,22 @@ impl Feed {
             }
         }
         Ok(Feed { pipe: None, payload, written })
+    }
+
+    /// Keeps stdin open and writes nothing yet: for a process that is started ahead of its payload.
+    pub(crate) fn held(pipe: OwnedFd, _payload: Arc<[u8]>) -> io::Result<Feed> {
+        let pipe = watch(pipe, Interest::WRITABLE)?;
+        Ok(Feed { pipe: Some(pipe), payload: Arc::from([]), written: 0 })
+    }
+
+    /// Nothing to write, and nowhere to.
+    pub(crate) fn closed() -> Feed {
+        Feed { pipe: None, payload: Arc::from([]), written: 0 }
+    }
+
+    /// The pipe, for somebody else to write to; `None` when it is closed.
+    pub(crate) fn into_pipe(self) -> Option<AsyncFd<OwnedFd>> {
+        self.pipe
     }
 
     /// Whether there is still something to write.
@@ -129,6 +145,11 @@ impl Drain {
                 Err(_) => return,
             }
         }
+    }
+
+    /// The pipe, for somebody else to read; `None` at the end of the stream.
+    pub(crate) fn into_pipe(self) -> Option<AsyncFd<OwnedFd>> {
+        self.pipe
     }
 
     /// What was kept.

@@ -140,6 +140,7 @@ impl Case {
         let started = Instant::now();
         let outcomes =
             fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), Some(progress)).await;
+        let outcomes: Vec<_> = outcomes.into_iter().map(|handled| handled.outcome).collect();
         let ran: Vec<Reduced<'_>> = plan
             .selected
             .iter()

@@ -29,9 +29,11 @@ pub fn path(name: &str) -> PathBuf {
 
 /// Builds both programs; the folder they are in.
 fn build() -> PathBuf {
-    // <target>/<profile>/deps/<test>
+    // <target>/<profile>/deps/<test>, or <target>/<profile>/<program>
     let test = std::env::current_exe().unwrap();
-    let folder = test.parent().and_then(Path::parent).expect("the folder of the profile");
+    let folder = test.parent().expect("a folder");
+    let folder = if folder.ends_with("deps") { folder.parent() } else { Some(folder) };
+    let folder = folder.expect("the folder of the profile");
     let profile = match folder.file_name().and_then(OsStr::to_str) {
         Some("debug") => "dev",
         Some(profile) => profile,

@@ -44,6 +44,7 @@ impl World {
             environment,
             drain: self.setup.drain,
             poll: self.setup.poll,
+            warm: self.setup.warm.clone(),
             ..Settings::new(self.at(&self.setup.config_dir))
         };
         let shutdown = Shutdown::default();

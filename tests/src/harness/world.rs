@@ -29,6 +29,8 @@ pub struct Setup {
     pub config_dir: String,
     /// Look at documents every second instead of watching them. Only inside the test's process.
     pub poll: bool,
+    /// How many processes stay or wait, and how long. Only inside the test's process.
+    pub warm: hooksd::settings::WarmLimits,
     /// The limit of open descriptors of the real program.
     pub descriptors: Option<u32>,
 }
@@ -42,6 +44,7 @@ impl Default for Setup {
             config_dir: "config".to_owned(),
             descriptors: None,
             poll: false,
+            warm: hooksd::settings::WarmLimits::default(),
         }
     }
 }

@@ -132,6 +132,8 @@ pub fn handler_info(handler: &Handler) -> HandlerInfo {
         timeout: handler.timeout,
         status_message: handler.status_message.clone(),
         on_failure: handler.on_failure.as_str().to_owned(),
+        lifecycle: handler.lifecycle.as_str().to_owned(),
+        workers: handler.workers,
         source: handler.source.label(),
     }
 }

@@ -27,8 +27,12 @@ pub(crate) fn run(arguments: &Arguments, printer: &mut Printer) -> Result<ExitCo
         };
         lines.push(format!("sessions     {}{fallback}", status.sessions));
         lines.push(format!(
-            "events       {} answered, {} handlers running, {} waiting (at most {} at once)",
-            status.events, status.running_handlers, status.queued_handlers, status.max_handlers
+            "events       {} answered, {} handlers running, {} waiting (at most {} at once), {} processes warm",
+            status.events,
+            status.running_handlers,
+            status.queued_handlers,
+            status.max_handlers,
+            status.warm_processes
         ));
     })
 }

@@ -26,6 +26,7 @@ pub(super) fn work(daemon: &Daemon, frame: &Frame<'_>) -> Result<Work, RpcError>
         max_handlers: daemon.runner.places(),
         queued_handlers: daemon.runner.queued(),
         queued_events: daemon.runner.queued_events(),
+        warm_processes: daemon.warm.processes(),
         events: daemon.answered(),
     })
 }

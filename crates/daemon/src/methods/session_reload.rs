@@ -13,6 +13,11 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
     let reload: SessionReload = params(frame)?;
     let daemon = daemon.clone();
     later(move |_| {
-        blocking(move || Ok(daemon.sessions.reload(&daemon.settings, &daemon.documents, reload)?.info()))
+        blocking(move || {
+            let session = daemon.sessions.reload(&daemon.settings, &daemon.documents, reload)?;
+            // Even when no document has changed: a script may have.
+            daemon.warm.release(&session.id);
+            Ok(session.info())
+        })
     })
 }

@@ -74,6 +74,10 @@ pub struct HandlerInfo {
     pub status_message: Option<String>,
     /// What its failure means: `ignore` or `block`.
     pub on_failure: String,
+    /// How long its process lives: `per_event`, `prewarmed` or `persistent`.
+    pub lifecycle: String,
+    /// Processes at most, unless it is per event.
+    pub workers: u8,
     /// The document it comes from.
     pub source: String,
 }

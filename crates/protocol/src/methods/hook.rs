@@ -183,7 +183,7 @@ pub struct HandlerReport {
     pub stderr_bytes: u64,
     /// Whether anything of that was cut.
     pub truncated: bool,
-    /// Whether its process was there before the event. Always false in this version.
+    /// Whether its process was there before the event.
     #[serde(default)]
     pub warm: bool,
 }

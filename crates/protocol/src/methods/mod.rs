@@ -98,6 +98,9 @@ pub struct DaemonStatus {
     /// Events that wait for their turn to have their handlers selected.
     #[serde(default)]
     pub queued_events: usize,
+    /// Processes that wait for an event or stay between events.
+    #[serde(default)]
+    pub warm_processes: usize,
     /// Events answered since the start.
     pub events: u64,
 }

@@ -1,0 +1,56 @@
+//! h and i: a daemon from exec to its first answer, and a whole one-shot client.
+
+use std::path::Path;
+
+use anyhow::{Context, Result, ensure};
+use hooksd_tests::harness::program;
+use serde_json::json;
+
+use super::{document, shell};
+use crate::Size;
+use crate::daemon::{Server, command};
+use crate::sample::{by_turns, timed};
+use crate::table::Row;
+
+pub(crate) fn daemon(size: &Size, own: &Path) -> Result<Vec<Row>> {
+    let document = document(&[shell("true")]);
+    // Built before it is timed.
+    let _built = program::path("hooksd");
+    // What is dropped ends after the time is taken: the servers are kept until then.
+    let mut ours = || {
+        let mut kept = None;
+        timed(|| {
+            let server = Server::hooksd(&document)?;
+            server.connect()?.call("initialize", &json!({ "protocol_version": 1 }))?;
+            kept = Some(server);
+            Ok(())
+        })
+    };
+    let mut floor = || {
+        let mut kept = None;
+        timed(|| {
+            let server = Server::echo(own)?;
+            server.connect()?.trip(b"{}\n")?;
+            kept = Some(server);
+            Ok(())
+        })
+    };
+    let [ours, floor] = &by_turns(size.rounds, size.starts, [&mut ours, &mut floor])?;
+    Ok(vec![Row::beside("h", "exec to first answer; floor: the echo", ours, floor, "<= 30 ms")])
+}
+
+pub(crate) fn client(size: &Size, _own: &Path) -> Result<Vec<Row>> {
+    let daemon = Server::hooksd(&document(&[shell("true")]))?;
+    let hooksctl = program::path("hooksctl");
+    let status = |program: &Path, arguments: &[&str]| -> Result<()> {
+        let mut command = command(program);
+        command.args(arguments).env("HOOKSD_SOCKET", daemon.socket());
+        let status = command.status().with_context(|| format!("cannot run {program:?}"))?;
+        ensure!(status.success(), "{program:?} ended with {status}");
+        Ok(())
+    };
+    let mut ours = || timed(|| status(&hooksctl, &["status"]));
+    let mut floor = || timed(|| status(Path::new("/bin/true"), &[]));
+    let [ours, floor] = &by_turns(size.rounds, size.spawns, [&mut ours, &mut floor])?;
+    Ok(vec![Row::beside("i", "hooksctl status, whole process; floor: /bin/true", ours, floor, "<= 1.6")])
+}
