@@ -10,13 +10,10 @@ use std::task::{Context, Poll};
 pub(crate) struct Panicked;
 
 /// Polls once. After a panic the future must not be polled again; what it held is dropped with it.
-pub(crate) fn poll_unwound<F: Future>(
+pub(crate) fn poll_unwound<F: Future + ?Sized>(
     future: Pin<&mut F>,
     context: &mut Context<'_>,
-) -> Poll<Result<F::Output, Panicked>>
-where
-    F: ?Sized,
-{
+) -> Poll<Result<F::Output, Panicked>> {
     match catch_unwind(AssertUnwindSafe(|| future.poll(context))) {
         Ok(poll) => poll.map(Ok),
         Err(_) => Poll::Ready(Err(Panicked)),

@@ -1,4 +1,5 @@
 //! Warm processes without a daemon (D9): the rules that have no second party.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails to set up has failed")]
 
 mod common;
 

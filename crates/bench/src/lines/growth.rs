@@ -64,7 +64,7 @@ fn payloads(size: &Size, own: &Path) -> Result<Vec<Row>> {
     let persistent = match &script {
         Some(script) => {
             let name = script.path().display().to_string();
-            Some(Server::hooksd(&document(&[python::handler(&name, "persistent")]))?)
+            Some(Server::hooksd(&document(&[python::handler(&name, "persistent", 1)]))?)
         }
         None => None,
     };

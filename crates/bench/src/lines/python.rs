@@ -34,8 +34,9 @@ for payload in sys.stdin if persistent else [sys.stdin.read()]:
 "#;
 
 /// A handler of the guard.
-pub(crate) fn handler(script: &str, lifecycle: &str) -> Value {
-    json!({ "type": "command", "command": "", "argv": [PYTHON, script], "lifecycle": lifecycle })
+pub(crate) fn handler(script: &str, lifecycle: &str, workers: usize) -> Value {
+    let argv = [PYTHON, script];
+    json!({ "type": "command", "command": "", "argv": argv, "lifecycle": lifecycle, "workers": workers })
 }
 
 /// The guard in a file of its own; `None` where there is no Python.
@@ -60,7 +61,7 @@ pub(crate) fn guard(size: &Size, _own: &Path) -> Result<Vec<Row>> {
     let name = script.path().display().to_string();
     let payload = payload(TOOL, USUAL);
     let start = |lifecycle| -> Result<(Server, Connection, Vec<u8>)> {
-        let daemon = Server::hooksd(&document(&[handler(&name, lifecycle)]))?;
+        let daemon = Server::hooksd(&document(&[handler(&name, lifecycle, 1)]))?;
         let (mut connection, line) = daemon.session(&payload)?;
         connection.check(&line, 1)?;
         Ok((daemon, connection, line))

@@ -4,7 +4,6 @@ use std::path::Path;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use serde_json::json;
 
 use super::{TOOL, USUAL, document, payload, python, shell};
 use crate::Size;
@@ -50,8 +49,7 @@ pub(crate) fn pipelined(size: &Size, own: &Path) -> Result<Vec<Row>> {
     );
     let Some(script) = python::script()? else { return Ok(rows) };
     let name = script.path().display().to_string();
-    let mut handler = python::handler(&name, "persistent");
-    handler["workers"] = json!(CLIENTS);
+    let handler = python::handler(&name, "persistent", CLIENTS);
     let daemon = Server::hooksd(&document(&[handler]))?;
     let payload = payload(TOOL, USUAL);
     let mut ours = pipelines(&daemon, &payload, true)?;
