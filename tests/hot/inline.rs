@@ -1,7 +1,6 @@
 //! Documents that no open session holds: requests that bring their session with them.
 
 use std::fs;
-use std::path::PathBuf;
 
 use hooksd_tests::harness::{Line, World, events, until, world};
 use serde_json::{Value, json};
@@ -39,17 +38,17 @@ fn d2_the_last_good_version_outlives_the_request_that_read_it() {
 fn d2_a_file_replaced_by_something_else_keeps_serving() {
     world(async |world| {
         let path = world.at("config/hooks.json");
-        let replace: [(&str, &dyn Fn(&PathBuf)); 3] = [
-            ("a folder", &|path| fs::create_dir(path).unwrap()),
-            ("a dangling link", &|path| std::os::unix::fs::symlink("/nowhere/at/all", path).unwrap()),
-            ("a device", &|path| std::os::unix::fs::symlink("/dev/null", path).unwrap()),
+        let replace: [(&str, &dyn Fn()); 3] = [
+            ("a folder", &|| fs::create_dir(&path).unwrap()),
+            ("a dangling link", &|| std::os::unix::fs::symlink("/nowhere/at/all", &path).unwrap()),
+            ("a device", &|| std::os::unix::fs::symlink("/dev/null", &path).unwrap()),
         ];
         for (what, make) in replace {
             world.user(&events::shell("PreToolUse", "exit 2"));
             let mut agent = world.agent_with(json!({ "follow": true })).await;
             assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny", "{what}");
             fs::remove_file(&path).unwrap();
-            make(&path);
+            make();
             // Longer than a deletion takes to count.
             let start = std::time::Instant::now();
             until("the settle time is over", || start.elapsed().as_millis() > 700).await;

@@ -50,11 +50,26 @@ impl Bounds {
         }
     }
 
+    /// Processes that may stay or wait beside the running handlers. They live of what is kept for everything else, and
+    /// take at most half of it: the rest is for connections and documents.
+    pub(crate) fn warm_processes() -> usize {
+        let limit = |resource| getrlimit(resource).current;
+        warm_processes(limit(Resource::Nofile), limit(Resource::Nproc))
+    }
+
     /// Places of all levels.
     #[must_use]
     pub fn all(&self) -> usize {
         self.handlers.saturating_add(self.nested.saturating_mul(LEVELS - 1))
     }
+}
+
+fn warm_processes(descriptors: Option<u64>, processes: Option<u64>) -> usize {
+    let by_descriptors = descriptors
+        .map(|all| DESCRIPTORS_KEPT.max(all / DESCRIPTORS_KEPT_PART).min(all) / 2 / DESCRIPTORS_EACH);
+    let by_processes = processes.map(|all| all / PROCESSES_EACH / 2);
+    let least = [by_descriptors, by_processes].into_iter().flatten().min().unwrap_or(u64::MAX);
+    usize::try_from(least).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -73,6 +88,15 @@ mod tests {
         assert_eq!(of(Some(96), None, 2), (10, 1, 16), "few descriptors");
         assert_eq!(of(Some(96), Some(20), 2), (3, 1, 16), "few processes");
         assert_eq!(of(Some(0), Some(0), 1), (1, 1, 8), "nothing at all");
+    }
+
+    #[test]
+    fn warm_processes_leave_half_of_what_is_kept() {
+        assert_eq!(warm_processes(None, None), usize::MAX);
+        assert_eq!(warm_processes(Some(1024), None), 32);
+        assert_eq!(warm_processes(Some(96), None), 6);
+        assert_eq!(warm_processes(Some(1024), Some(40)), 5);
+        assert_eq!(warm_processes(Some(0), Some(0)), 0);
     }
 
     #[test]

@@ -391,13 +391,19 @@ async fn a_handler_that_does_not_wait_is_no_longer_started_ahead() {
     let world = World::new();
     let warm = Warm::default();
     let mut fell = None;
-    for _ in 0..8 {
-        let (outcome, was_there, remarks) = prewarmed(&world, &warm, "exit 2", "{}").await;
-        assert_eq!((&outcome.end, was_there), (&End::Exited(2), false));
+    // Now and then one is found just before it ends, and serves.
+    for _ in 0..100 {
+        let (outcome, _, remarks) = prewarmed(&world, &warm, "exit 2", "{}").await;
+        assert_eq!(outcome.end, End::Exited(2));
         fell = fell.or(remarks.into_iter().next());
+        if fell.is_some() {
+            break;
+        }
         until("the one started ahead has ended", || world.alive().is_empty()).await;
     }
     assert!(matches!(fell, Some(Remark::FellBack(_))), "{fell:?}");
+    let (outcome, was_there, _) = prewarmed(&world, &warm, "exit 2", "{}").await;
+    assert_eq!((outcome.end, was_there), (End::Exited(2), false));
     over(&world, &warm).await;
 }
 

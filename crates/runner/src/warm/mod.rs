@@ -36,6 +36,7 @@ pub use limits::{
 };
 pub use persistent::Ask;
 
+use crate::bounds::Bounds;
 use crate::limits::KILL_WAIT;
 use crate::run::{Runner, Shared};
 use health::Health;
@@ -105,9 +106,16 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Warm {
-    /// No process yet.
+    /// No process yet; never more than the limits of this process leave room for, two of three of them persistent.
     #[must_use]
     pub fn new(limits: Limits) -> Warm {
+        let room = Bounds::warm_processes();
+        let prewarmed = room / 3;
+        let limits = Limits {
+            most_persistent: limits.most_persistent.min(room - prewarmed),
+            most_prewarmed: limits.most_prewarmed.min(prewarmed),
+            ..limits
+        };
         let inner = Inner {
             shared: Runner::new().shared,
             workers: Mutex::default(),
