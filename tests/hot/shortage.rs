@@ -27,6 +27,8 @@ async fn exhaust(world: &World) -> Vec<Line> {
 fn a_session_opened_in_a_shortage_waits_for_its_guard() {
     world_with(short(), async |world| {
         world.user(&events::shell("PreToolUse", "exit 2"));
+        // What is trusted is read from a file as well.
+        world.write("config/.state/hooks_trust.json", json!({ "version": 1, "projects": {} }).to_string());
         let mut line = world.connect().await;
         let idle = exhaust(world).await;
         let id = line.request("session/open", &world.open_params()).await;

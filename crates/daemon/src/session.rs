@@ -15,7 +15,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::connection::Caller;
 use crate::daemon::Daemon;
-use crate::hot::{Documents, Shortage};
+use crate::hot::{Documents, Shortage, outlast};
 use crate::once::Once;
 use crate::pinned::{Pinned, View, pin};
 use crate::settings::Settings;
@@ -166,7 +166,7 @@ impl Session {
     ) -> Result<(), Shortage> {
         let mut announced = lock(&self.moving);
         let view = change(self.pinned.load().view.clone());
-        self.pinned.store(Arc::new(pin(settings, documents, view)?));
+        self.pinned.store(Arc::new(outlast(|| pin(settings, documents, view.clone()))?));
         *announced = None;
         self.touch();
         Ok(())

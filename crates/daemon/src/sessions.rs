@@ -11,7 +11,7 @@ use hooksd_protocol::rpc::{RpcError, error_code};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
-use crate::hot::{Documents, Shortage};
+use crate::hot::{Documents, Shortage, outlast};
 use crate::pinned::{View, pin};
 use crate::session::{Session, check_env, check_open, check_trust};
 use crate::settings::Settings;
@@ -42,7 +42,7 @@ pub(crate) fn open_inline(
         env: open.env.as_ref().map(variables),
         plugins: open.plugins.clone(),
     };
-    let pinned = pin(settings, documents, view)?;
+    let pinned = outlast(|| pin(settings, documents, view.clone()))?;
     let id = Uuid::new_v4().simple().to_string();
     Ok(Arc::new(Session::new(id, open, pinned, stop.child_token())))
 }

@@ -99,9 +99,25 @@ impl Slot {
 /// How long to wait before a document is read again when the system was short of descriptors or memory. Milliseconds.
 const SHORTAGE_RETRY_MS: u64 = 50;
 
-/// How long a use of a document waits for such a shortage to end. Seconds. After that it is refused: going on
-/// without the document would lose its denies (D5).
+/// How long a request waits for such a shortage to end. Seconds. After that it is refused: going on without the
+/// document, or without what is trusted, would lose denies (D5).
 const SHORTAGE_SECONDS: u64 = 5;
+
+/// Tries until the system is no longer short of what it takes. Blocks: not for an async thread.
+///
+/// # Errors
+/// The last [`Shortage`], when it has lasted too long.
+pub(crate) fn outlast<T>(attempt: impl Fn() -> Result<T, Shortage>) -> Result<T, Shortage> {
+    let deadline = Instant::now() + Duration::from_secs(SHORTAGE_SECONDS);
+    loop {
+        match attempt() {
+            Err(_) if Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(SHORTAGE_RETRY_MS));
+            }
+            ended => return ended,
+        }
+    }
+}
 
 /// How many documents that no session holds are kept, with their last good version (D2). Documents. The ones used
 /// last stay.
@@ -128,27 +144,22 @@ impl Documents {
     /// Looks at a document. Reads files: not for an async thread.
     ///
     /// # Errors
-    /// [`Shortage`] when the system lacked what it takes to read the file for the whole of the time we wait for that,
-    /// and no good version of it is known.
+    /// [`Shortage`] when the system lacks what it takes to read the file, and no good version of it is known.
     pub(crate) fn look(&self, path: &Path) -> Result<Look, Shortage> {
         let (slot, known) = self.slot(path);
-        let deadline = Instant::now() + Duration::from_secs(SHORTAGE_SECONDS);
-        loop {
-            if slot.refresh() && known {
-                // The other sessions must hear of it too, although the watcher will find nothing new.
-                self.news.store(true, Ordering::Release);
-                self.found.notify_one();
-            }
-            let (found, problem) = {
-                let mut state = slot.lock();
-                state.last_used = Some(Instant::now());
-                (state.document.serving(), state.document.problem())
-            };
-            match found.shortage() {
-                None => return Ok(Look { found, problem, slot }),
-                Some(reason) if Instant::now() >= deadline => return Err(Shortage(reason)),
-                Some(_) => std::thread::sleep(Duration::from_millis(SHORTAGE_RETRY_MS)),
-            }
+        if slot.refresh() && known {
+            // The other sessions must hear of it too, although the watcher will find nothing new.
+            self.news.store(true, Ordering::Release);
+            self.found.notify_one();
+        }
+        let (found, problem) = {
+            let mut state = slot.lock();
+            state.last_used = Some(Instant::now());
+            (state.document.serving(), state.document.problem())
+        };
+        match found.shortage() {
+            None => Ok(Look { found, problem, slot }),
+            Some(reason) => Err(Shortage(reason)),
         }
     }
 

@@ -10,7 +10,7 @@ use hooksd_protocol::rpc::{Frame, RpcError};
 
 use super::{Work, later, params};
 use crate::daemon::Daemon;
-use crate::hot::Shortage;
+use crate::hot::{Shortage, outlast};
 use crate::invoke::blocking;
 use crate::pinned::{View, pin};
 
@@ -24,7 +24,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
 fn show(daemon: &Daemon, cwd: String) -> Result<ConfigShown, Shortage> {
     let view =
         View { cwd: PathBuf::from(cwd), mode: Mode::Interactive, trust: None, env: None, plugins: None };
-    let pinned = pin(&daemon.settings, &daemon.documents, view)?;
+    let pinned = outlast(|| pin(&daemon.settings, &daemon.documents, view.clone()))?;
     Ok(ConfigShown {
         snapshot: pinned.snapshot_info(),
         project: pinned.project_info(),
