@@ -15,10 +15,10 @@
 
 mod drain;
 mod fairness;
+mod inherited;
 mod limits;
 mod nested;
 mod queue;
 mod soak;
 mod support;
 mod trees;
-mod umask;

@@ -156,6 +156,7 @@ impl Agent {
             trust: None,
             env: None,
             umask: None,
+            rlimits: None,
             plugins: None,
             accepts: Vec::new(),
             follow: false,

@@ -9,7 +9,7 @@ use hooksd_config::{Handler, Lifecycle};
 use hooksd_engine::outcome::{End, Outcome};
 use hooksd_engine::plan::{Plan, Selected};
 use hooksd_protocol::seconds;
-use hooksd_runner::{Environment, OUTPUT_CAP, Program, Run, Runner};
+use hooksd_runner::{Environment, OUTPUT_CAP, Program, Rlimits, Run, Runner};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -33,6 +33,8 @@ pub struct Surroundings {
     pub output_cap: usize,
     /// The file mode mask; none inherits the daemon's (D14).
     pub umask: Option<u32>,
+    /// The resource limits; those that are not named are the daemon's (D14).
+    pub rlimits: Rlimits,
     /// Whose handlers they are: sessions take turns when there are too many.
     pub lane: Arc<str>,
     /// How many handlers deep the event is (D12).
@@ -55,6 +57,7 @@ impl Surroundings {
             default_timeout: None,
             output_cap: OUTPUT_CAP,
             umask: None,
+            rlimits: Rlimits::default(),
             lane: Arc::default(),
             depth: 0,
             killing: CancellationToken::new(),
@@ -80,6 +83,7 @@ impl Surroundings {
             deadline: self.deadline,
             output_cap: self.output_cap,
             umask: self.umask,
+            rlimits: self.rlimits.clone(),
             lane: self.lane.clone(),
             depth: self.depth,
         }

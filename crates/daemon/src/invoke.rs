@@ -353,6 +353,7 @@ impl Run {
             fallback_cwds,
             deadline: self.deadline,
             umask: self.session.umask,
+            rlimits: self.session.rlimits.clone(),
             lane: self.session.id.as_str().into(),
             depth: self.pinned.depth(),
             killing: self.daemon.killing.clone(),

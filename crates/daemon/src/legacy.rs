@@ -52,6 +52,7 @@ pub(crate) fn emit(
             output_cap: OUTPUT_CAP,
             deadline: None,
             umask: session.umask,
+            rlimits: session.rlimits.clone(),
             lane: session.id.as_str().into(),
             depth: pinned.depth(),
         };

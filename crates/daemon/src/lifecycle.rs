@@ -50,8 +50,16 @@ impl std::fmt::Debug for Warmth {
 }
 
 impl Warmth {
-    fn key(&self, handler: &Handler, folder: PathBuf, variables: Variables, umask: Option<u32>) -> Key {
-        Key { snapshot: self.snapshot.to_string(), handler: handler.id.clone(), folder, variables, umask }
+    fn key(&self, handler: &Handler, folder: PathBuf, variables: Variables, run: &Run) -> Key {
+        let (umask, rlimits) = (run.umask, run.rlimits.clone());
+        Key {
+            snapshot: self.snapshot.to_string(),
+            handler: handler.id.clone(),
+            folder,
+            variables,
+            umask,
+            rlimits,
+        }
     }
 
     async fn answer(&self, handler: &Handler, run: &Run, cancel: &CancellationToken) -> Option<Answer> {
@@ -59,7 +67,7 @@ impl Warmth {
         match handler.lifecycle {
             Lifecycle::PerEvent => None,
             Lifecycle::Persistent => {
-                let key = self.key(handler, self.root.clone(), self.persistent.clone(), run.umask);
+                let key = self.key(handler, self.root.clone(), self.persistent.clone(), run);
                 let ask = Ask {
                     key: &key,
                     owner,
@@ -78,7 +86,7 @@ impl Warmth {
             Lifecycle::Prewarmed => {
                 let variables = (self.prewarmed)();
                 let ahead = Run { env: environment(&variables), timeout: until(run), ..run.clone() };
-                let key = self.key(handler, run.cwd.clone(), variables, run.umask);
+                let key = self.key(handler, run.cwd.clone(), variables, run);
                 Some(self.warm.prewarmed(&key, owner, handler.workers, &ahead, cancel).await)
             }
         }

@@ -9,8 +9,11 @@ use std::time::{Duration, Instant};
 use arc_swap::ArcSwap;
 use hooksd_protocol::diagnostic::Diagnostic;
 use hooksd_protocol::json::{ReadError, Text};
-use hooksd_protocol::methods::{Capability, Mode, SessionInfo, SessionOpen, SnapshotChanged, Trust};
+use hooksd_protocol::methods::{
+    Capability, Mode, ResourceLimits, SessionInfo, SessionOpen, SnapshotChanged, Trust,
+};
 use hooksd_protocol::rpc::request_line;
+use hooksd_runner::{Limited, Rlimit, Rlimits};
 
 use tokio_util::sync::CancellationToken;
 
@@ -49,6 +52,8 @@ pub(crate) struct Session {
     pub(crate) accepts: Vec<Capability>,
     /// The file mode mask of its handlers; none inherits the daemon's (D14).
     pub(crate) umask: Option<u32>,
+    /// The resource limits of its handlers (D14).
+    pub(crate) rlimits: Rlimits,
     pub(crate) pinned: ArcSwap<Pinned>,
     pub(crate) once: Arc<Once>,
     /// The order of its transcripts' records.
@@ -70,6 +75,20 @@ pub(crate) struct Session {
     holds_warm: AtomicBool,
 }
 
+fn rlimits(given: Option<ResourceLimits>) -> Rlimits {
+    let ResourceLimits { address_space, core, cpu, data, fsize, nofile, stack } = given.unwrap_or_default();
+    let all = [
+        (Limited::As, address_space),
+        (Limited::Core, core),
+        (Limited::Cpu, cpu),
+        (Limited::Data, data),
+        (Limited::Fsize, fsize),
+        (Limited::Nofile, nofile),
+        (Limited::Stack, stack),
+    ];
+    all.into_iter().filter_map(|(resource, soft)| Some(Rlimit { resource, soft: soft? })).collect()
+}
+
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -82,6 +101,7 @@ impl Session {
             mode: open.mode,
             accepts: open.accepts,
             umask: open.umask,
+            rlimits: rlimits(open.rlimits),
             pinned: ArcSwap::from_pointee(pinned),
             once: Arc::default(),
             transcript: Arc::default(),

@@ -103,6 +103,7 @@ async fn compare(rounds: usize) {
             deadline: None,
             output_cap: OUTPUT_CAP,
             umask: None,
+            rlimits: Default::default(),
             lane: lane.clone(),
             depth: 0,
         };

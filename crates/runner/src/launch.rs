@@ -26,6 +26,7 @@ use crate::limits::{
 };
 use crate::locate::{Found, can_enter, choose_folder, program};
 use crate::pipes;
+use crate::rlimits;
 use crate::run::{Run, Shared};
 use crate::slots::Place;
 use crate::spawn::{Plan, spawn, spawn_with_umask};
@@ -176,6 +177,7 @@ fn attempt(
         let birth = Birth::announce();
         match umask.map_or_else(|| spawn(plan), |mask| spawn_with_umask(plan, mask)) {
             Ok(pid) => {
+                rlimits::set(pid, &run.rlimits);
                 // Before anything else: from here on somebody has to answer for the process. The handler's
                 // ends go first, so that a daemon short of descriptors has one for the child.
                 drop((stdin.theirs, stdout.theirs, stderr.theirs));

@@ -33,6 +33,7 @@ mod orphans;
 mod pipes;
 #[cfg(target_os = "linux")]
 mod procfs;
+mod rlimits;
 mod run;
 mod slots;
 mod spawn;
@@ -47,5 +48,6 @@ pub use environment::{Environment, RUN_VARIABLE};
 pub use hooksd_engine::outcome::{Captured, End, Outcome};
 pub use limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_CAP, OUTPUT_GRACE, QUEUE_LONGEST};
 pub use orphans::adopt_orphans;
+pub use rlimits::{Limited, Rlimit, Rlimits};
 pub use run::{Admission, Program, Run, Runner, Turn};
 pub use spawn::seal_descriptors;

@@ -13,6 +13,7 @@ use crate::bounds::{Bounds, LEVELS};
 use crate::environment::Environment;
 use crate::launch::launch;
 use crate::limits::{CLEAN_POLL, EVENTS_LEAST, LONGEST_TIMEOUT, QUEUE_LONGEST, YOUTH};
+use crate::rlimits::Rlimits;
 use crate::slots::{Place, Slots};
 use crate::{clean, drive, spawn};
 
@@ -51,6 +52,8 @@ pub struct Run {
     pub output_cap: usize,
     /// The file mode mask of the session (D14); none inherits the daemon's. Honoured on Linux only.
     pub umask: Option<u32>,
+    /// The resource limits of the session (D14); those that are not named are the daemon's. Honoured on Linux only.
+    pub rlimits: Rlimits,
     /// Whose run it is, usually a session's: lanes take turns when there are too many handlers.
     pub lane: Arc<str>,
     /// How many handlers deep it is asked for (D12): each level has places of its own.

@@ -26,6 +26,7 @@ impl Handler {
             folder: world.path(""),
             variables: Variables::new(world.env()),
             umask: None,
+            rlimits: Default::default(),
         };
         Handler { warm: warm.clone(), key, run: world.shell(line), workers: 1 }
     }

@@ -57,6 +57,7 @@ fn session(wanted: &Invoke, event: &EventInput, folder: &str) -> SessionOpen {
         trust,
         env: Some(env.collect()),
         umask: None,
+        rlimits: None,
         plugins: None,
         accepts: Vec::new(),
         follow: false,

@@ -166,6 +166,10 @@ pub struct SessionOpen {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "umask")]
     #[schemars(range(max = 0o777))]
     pub umask: Option<u32>,
+    /// Soft resource limits of the session's handlers, in the units of setrlimit(2), never above the daemon's hard ones;
+    /// what is not named is the daemon's (D14).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rlimits: Option<ResourceLimits>,
     /// Which plugins take part; default none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugins: Option<Plugins>,
@@ -175,6 +179,33 @@ pub struct SessionOpen {
     /// Whether edits reach the session by themselves; else it is pinned until `session/reload`.
     #[serde(default)]
     pub follow: bool,
+}
+
+/// Soft limits of a session's handlers, in the units of setrlimit(2).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ResourceLimits {
+    /// Address space. Bytes.
+    #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
+    pub address_space: Option<u64>,
+    /// Core file. Bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub core: Option<u64>,
+    /// Processor time. Seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu: Option<u64>,
+    /// Data segment. Bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub data: Option<u64>,
+    /// File that is written. Bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fsize: Option<u64>,
+    /// Open descriptors.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nofile: Option<u64>,
+    /// Stack. Bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stack: Option<u64>,
 }
 
 /// The largest file mode mask: all permissions, and nothing else.

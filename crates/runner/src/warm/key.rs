@@ -5,6 +5,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use crate::rlimits::Rlimits;
+
 /// An environment that many keys share. Compared by its content, which is looked at only when it is not the same
 /// object; hashed once.
 #[derive(Debug, Clone)]
@@ -62,6 +64,8 @@ pub struct Key {
     pub variables: Variables,
     /// Its file mode mask.
     pub umask: Option<u32>,
+    /// Its resource limits.
+    pub rlimits: Rlimits,
 }
 
 #[cfg(test)]

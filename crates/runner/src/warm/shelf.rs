@@ -191,6 +191,7 @@ mod tests {
             folder: "/".into(),
             variables,
             umask: None,
+            rlimits: Default::default(),
         }
     }
 

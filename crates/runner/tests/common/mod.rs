@@ -57,6 +57,7 @@ impl World {
             deadline: None,
             output_cap: OUTPUT_CAP,
             umask: None,
+            rlimits: Default::default(),
             lane: "test".into(),
             depth: 0,
         }

@@ -1,0 +1,78 @@
+//! The resource limits of a session's handlers (D14).
+//!
+//! `posix_spawn` cannot set them and threads share them, so they are set from outside as soon as the process is there
+//! (prlimit(2), Linux only): what it starts later inherits them. A soft limit is set, never above the daemon's hard one.
+
+use std::sync::Arc;
+
+use rustix::process::{Pid, Resource};
+
+/// A limit of one session's handlers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Rlimit {
+    /// What is limited.
+    pub resource: Limited,
+    /// The soft limit, in the unit of setrlimit(2): bytes, seconds, descriptors.
+    pub soft: u64,
+}
+
+/// The limits of one session's handlers; those that are not named are the daemon's.
+pub type Rlimits = Arc<[Rlimit]>;
+
+/// What can be limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Limited {
+    /// Address space. Bytes.
+    As,
+    /// Core file. Bytes.
+    Core,
+    /// Processor time. Seconds.
+    Cpu,
+    /// Data segment. Bytes.
+    Data,
+    /// File that is written. Bytes.
+    Fsize,
+    /// Open descriptors.
+    Nofile,
+    /// Stack. Bytes.
+    Stack,
+}
+
+impl Limited {
+    fn resource(self) -> Resource {
+        match self {
+            Limited::As => Resource::As,
+            Limited::Core => Resource::Core,
+            Limited::Cpu => Resource::Cpu,
+            Limited::Data => Resource::Data,
+            Limited::Fsize => Resource::Fsize,
+            Limited::Nofile => Resource::Nofile,
+            Limited::Stack => Resource::Stack,
+        }
+    }
+}
+
+/// Sets the limits of a process that was just started.
+pub(crate) fn set(process: Pid, limits: &[Rlimit]) {
+    for limit in limits {
+        if let Err(error) = set_one(process, *limit) {
+            // It may have ended already.
+            tracing::debug!(%error, ?limit, "a handler has the daemon's limit");
+        }
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn set_one(process: Pid, limit: Rlimit) -> rustix::io::Result<()> {
+    use rustix::process::{Rlimit, getrlimit, prlimit};
+    let resource = limit.resource.resource();
+    let maximum = getrlimit(resource).maximum;
+    let current = Some(maximum.map_or(limit.soft, |maximum| maximum.min(limit.soft)));
+    prlimit(Some(process), resource, Rlimit { current, maximum }).map(drop)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn set_one(_: Pid, limit: Rlimit) -> rustix::io::Result<()> {
+    let _ = limit.resource.resource();
+    Err(rustix::io::Errno::NOSYS)
+}
