@@ -8,6 +8,7 @@ mod arguments;
 mod commands;
 mod failure;
 mod input;
+mod install;
 mod print;
 
 use std::process::ExitCode;
