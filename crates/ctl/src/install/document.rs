@@ -125,6 +125,47 @@ pub(crate) fn entries(text: &str, agent: &Agent) -> Result<Vec<Entry>, SyntaxErr
     Ok(found(&root, agent).into_iter().map(entry).collect())
 }
 
+/// Where an entry of ours stands in its event's list of groups, and what an agent that approves hooks one by one hashes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) event: String,
+    pub(crate) group: usize,
+    pub(crate) handler: usize,
+    pub(crate) command: String,
+    pub(crate) timeout: Option<u64>,
+    /// Whether it has nothing but what we write.
+    pub(crate) plain: bool,
+    /// Whether a group of somebody else comes after it.
+    pub(crate) followed: bool,
+}
+
+/// The same for all entries of ours in a document of [`Shape::Grouped`].
+///
+/// # Errors
+/// When the document cannot be read.
+pub(crate) fn positions(text: &str, agent: &Agent) -> Result<Vec<Position>, SyntaxError> {
+    let root = read(text, agent)?;
+    let position = |own: &Own<'_>| {
+        let [.., (groups, group), (handlers, handler)] = own.path.as_slice() else { return None };
+        let outer = &groups.items().get(*group)?.value;
+        let entry = &handlers.items().get(*handler)?.value;
+        let timeout = entry.get(agent.timeout.0).and_then(|node| text.get(node.span.clone()));
+        let usual = |key: &str| {
+            key == "command" || key == agent.timeout.0 || agent.entry.iter().any(|(own, _)| *own == key)
+        };
+        Some(Position {
+            event: own.event.clone(),
+            group: *group,
+            handler: *handler,
+            command: own.command.as_str()?.to_owned(),
+            timeout: timeout.and_then(|number| number.parse().ok()),
+            plain: outer.items().len() == 1 && entry.items().iter().all(|item| usual(&item.key)),
+            followed: groups.items().len() > group + 1,
+        })
+    };
+    Ok(found(&root, agent).iter().filter_map(position).collect())
+}
+
 fn read(text: &str, agent: &Agent) -> Result<Node, SyntaxError> {
     let root = parse(text, agent.dialect)?;
     match root.is_object() {

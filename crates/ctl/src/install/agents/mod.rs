@@ -123,6 +123,8 @@ pub(crate) struct Agent {
     pub(crate) reads_with_us: bool,
     /// A file that must stand beside the document: path from the base folder, and content.
     pub(crate) beside: Option<(&'static str, &'static str)>,
+    /// Where the agent records which hooks it may run: a TOML file below the base folder, and the path of its tables.
+    pub(crate) approvals: Option<(&'static str, &'static [&'static str])>,
     /// A folder that is ours alone, removed with the last file in it.
     pub(crate) own_folder: Option<&'static str>,
     /// What the person has to know or do after an installation.
@@ -166,6 +168,7 @@ const COMMON: Agent = Agent {
     bare_events: false,
     reads_with_us: false,
     beside: None,
+    approvals: None,
     own_folder: None,
     notes: &[],
     programs: &[],

@@ -55,6 +55,7 @@ pub(super) static CODEX: Agent = Agent {
     user: Place::File(&[".codex/hooks.json"]),
     project: Place::File(&[".codex/hooks.json"]),
     home: Some(("CODEX_HOME", ".codex")),
+    approvals: Some((".codex/config.toml", &["hooks", "state"])),
     notes: &[
         "Codex runs hooks it was told to trust only; ours are approved in config.toml, changed ones it skips silently",
         "Codex reads a project's .codex folder only if it trusts the project",

@@ -8,4 +8,4 @@ pub(crate) mod render;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use parse::{Dialect, Item, Kind, Node, parse};
+pub(crate) use parse::{Dialect, Node, parse};
