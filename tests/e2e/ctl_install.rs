@@ -39,7 +39,7 @@ fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else {
+            } else if path.is_file() {
                 found.push((path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap()));
             }
         }

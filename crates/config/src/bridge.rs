@@ -8,7 +8,12 @@ pub struct Bridge {
     pub program: String,
     /// The value of `--agent`.
     pub agent: Option<String>,
+    /// The options that a person may have given it, each with its value: `--deadline`, `--fail`, `--mode`.
+    pub options: Vec<(String, String)>,
 }
+
+/// The options of a person's choice.
+const OPTIONS: [&str; 3] = ["--deadline", "--fail", "--mode"];
 
 /// Reads a command line for `/bin/sh`; `None` when it calls something else, or is no words a shell would read.
 #[must_use]
@@ -26,14 +31,20 @@ pub fn of_words(words: &[String]) -> Option<Bridge> {
         return None;
     }
     let mut agent = None;
+    let mut options = Vec::new();
     while let Some(word) = words.next() {
-        if word == "--agent" {
-            agent = words.next().map(str::to_owned);
-        } else if let Some(value) = word.strip_prefix("--agent=") {
-            agent = Some(value.to_owned());
+        let (name, value) = match word.split_once('=') {
+            Some((name, value)) => (name, Some(value)),
+            None => (word, None),
+        };
+        let mut value = || value.or_else(|| words.next()).map(str::to_owned);
+        if name == "--agent" {
+            agent = value();
+        } else if OPTIONS.contains(&name) {
+            options.extend(value().map(|value| (name.to_owned(), value)));
         }
     }
-    Some(Bridge { program: program.to_owned(), agent })
+    Some(Bridge { program: program.to_owned(), agent, options })
 }
 
 /// What may stand before the program: assignments, and words that run another.
@@ -49,7 +60,7 @@ mod tests {
     use super::*;
 
     fn bridge(program: &str, agent: Option<&str>) -> Option<Bridge> {
-        Some(Bridge { program: program.to_owned(), agent: agent.map(str::to_owned) })
+        Some(Bridge { program: program.to_owned(), agent: agent.map(str::to_owned), options: Vec::new() })
     }
 
     #[test]
@@ -74,5 +85,11 @@ mod tests {
         }
         let words = ["/opt/my tools/hooksctl", "hook"].map(str::to_owned);
         assert_eq!(of_words(&words), bridge("/opt/my tools/hooksctl", None));
+        let options =
+            of_command("hooksctl hook --fail closed --event x --agent a --mode=headless").unwrap().options;
+        assert_eq!(
+            options,
+            [("--fail", "closed"), ("--mode", "headless")].map(|(a, b)| (a.to_owned(), b.to_owned()))
+        );
     }
 }

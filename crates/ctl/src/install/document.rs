@@ -41,8 +41,9 @@ pub(crate) fn with_ours(text: Option<&str>, agent: &Agent, program: &str) -> Res
         let root = read(&text, agent)?;
         let mut kept = Vec::new();
         let surplus = found(&root, agent).into_iter().find(|own| {
-            let wanted =
-                agent.events.iter().any(|event| event.name == own.event) && !kept.contains(&own.event);
+            // A file for several agents has events that this one does not know.
+            let known = agent.argument.is_some() || agent.events.iter().any(|event| event.name == own.event);
+            let wanted = known && !kept.contains(&own.event);
             kept.push(own.event.clone());
             !wanted
         });
@@ -55,7 +56,7 @@ fn with_event(text: &str, agent: &Agent, program: &str, event: Event) -> Result<
     let root = read(text, agent)?;
     let style = style_of(text, &root);
     if let Some(own) = found(&root, agent).into_iter().find(|own| own.event == event.name) {
-        let wanted = command(agent, program, event.name);
+        let wanted = command(agent, program, event, Some(&own.bridge));
         let stands = own.command.as_str() == Some(&wanted);
         let (start, end) = (own.command.span.start, own.command.span.end);
         return Ok(if stands { text.to_owned() } else { splice(text, start, end, &quoted(&wanted)) });

@@ -35,7 +35,7 @@ fn an_entry_has_the_agents_shape_and_unit() {
         let installed = with_ours(None, agent(name), PROGRAM).unwrap();
         serde_json::from_str::<serde_json::Value>(&installed).unwrap().pointer(at).unwrap().to_string()
     };
-    let command = |name: &str| format!(r#""command":"{PROGRAM} hook --agent {name}"#);
+    let command = |name: &str| format!(r#""command":"{PROGRAM} hook --agent {name} --deadline 599"#);
     let claude = command("claude-code");
     assert_eq!(
         entry("claude-code", "/hooks/PreToolUse/0"),
@@ -50,10 +50,10 @@ fn an_entry_has_the_agents_shape_and_unit() {
     let cursor = command("cursor");
     assert_eq!(entry("cursor", "/hooks/preToolUse/0"), format!(r#"{{{cursor}","timeout":600}}"#));
     assert_eq!(entry("cursor", "/version"), "1");
-    let copilot = command("copilot-cli");
+    let copilot = format!(r#""command":"{PROGRAM} hook --agent auto --event Stop --deadline 599"#);
     assert_eq!(
         entry("copilot-cli", "/hooks/Stop/0"),
-        format!(r#"{{{copilot} --event Stop","timeoutSec":600,"type":"command"}}"#)
+        format!(r#"{{{copilot}","timeoutSec":600,"type":"command"}}"#)
     );
     let kiro = command("kiro-cli");
     assert_eq!(entry("kiro-cli", "/hooks/stop/0"), format!(r#"{{{kiro}","timeout_ms":600000}}"#));
@@ -77,6 +77,10 @@ fn an_older_entry_is_updated_where_it_stands_and_a_second_one_goes() {
     let edited = older.replacen("\"timeout\": 600", "\"timeout\": 7, \"onFailure\": \"block\"", 1);
     let expected = current.replacen("\"timeout\": 600", "\"timeout\": 7, \"onFailure\": \"block\"", 1);
     assert_eq!(with_ours(Some(&edited), claude, PROGRAM).unwrap(), expected);
+    // So do the options of the bridge that are the person's choice.
+    let closed = older.replacen("--deadline 599", "--fail closed --deadline 5", 1);
+    let expected = current.replacen("--deadline 599", "--fail closed --deadline 5", 1);
+    assert_eq!(with_ours(Some(&closed), claude, PROGRAM).unwrap(), expected);
     // Somebody else's entries that look a little like ours stay; an entry for an event we never asked for goes.
     let other = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo hooksctl hook"}]}]}}"#;
     let twice = r#"{"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo hooksctl hook"}]}], "Setup": [{"hooks": [{"type": "command", "command": "hooksctl hook --agent claude"}]}]}}"#;
@@ -132,6 +136,16 @@ fn droid_also_keeps_events_at_the_top() {
     assert_eq!(value["Stop"].as_array().unwrap().len(), 2);
     assert!(value.get("hooks").is_none() && value["PreToolUse"].is_array());
     assert_eq!(without_ours(&installed, droid, &[]).unwrap().as_deref(), Some(before));
+}
+
+/// Copilot CLI and VS Code read one file: whoever is installed first, the other finds it there.
+#[test]
+fn a_file_for_two_agents_has_one_entry_an_event() {
+    let (copilot, vscode) = (agent("copilot-cli"), agent("vscode"));
+    let first = with_ours(None, copilot, PROGRAM).unwrap();
+    assert_eq!(with_ours(Some(&first), vscode, PROGRAM).unwrap(), first);
+    let both = with_ours(Some(&with_ours(None, vscode, PROGRAM).unwrap()), copilot, PROGRAM).unwrap();
+    assert_eq!(entries(&both, vscode).unwrap().len(), copilot.events.len());
 }
 
 #[test]

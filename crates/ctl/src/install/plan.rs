@@ -150,6 +150,10 @@ pub(crate) fn uninstall(agent: &Agent, scope: Scope, bases: &Bases<'_>) -> Resul
         }
     }
     plan.changes.retain(|change| change.before != change.after);
+    if agent.argument.is_some() && !plan.changes.is_empty() {
+        // The first note of an agent that shares its file says with whom.
+        plan.notes.extend(agent.notes.first().map(|note| (*note).to_owned()));
+    }
     plan.folder = agent.own_folder.map(|folder| agent.resolve(scope, folder, bases));
     Ok(plan)
 }

@@ -74,9 +74,9 @@ fn found(document: &Read<'_>, agent: &Agent) -> Vec<Own> {
 pub(crate) fn with_ours(text: Option<&str>, agent: &Agent, program: &str) -> Result<String, SyntaxError> {
     let mut text = text.unwrap_or_default().to_owned();
     for event in agent.events {
-        let wanted = command(agent, program, event.name);
         let document = read(&text)?;
         let own = found(&document, agent).into_iter().find(|own| own.event == event.name);
+        let wanted = command(agent, program, *event, own.as_ref().map(|own| &own.bridge));
         let fields = [
             ("event", quoted(event.name)),
             ("command", quoted(&wanted)),
@@ -254,7 +254,10 @@ mod tests {
             let found = entries(&installed, kimi).unwrap();
             let events: Vec<&str> = found.iter().map(|entry| entry.event.as_str()).collect();
             assert_eq!(events, kimi.events.iter().map(|event| event.name).collect::<Vec<_>>());
-            assert_eq!(found[0].command, "'/opt/my bin/hooksctl' hook --agent kimi --event SessionStart");
+            assert_eq!(
+                found[0].command,
+                "'/opt/my bin/hooksctl' hook --agent kimi --event SessionStart --deadline 599"
+            );
             assert_eq!(with_ours(Some(&installed), kimi, PROGRAM).unwrap(), installed);
             assert_eq!(without_ours(&installed, kimi, &[]).unwrap().unwrap(), before);
             if !before.starts_with("hooks") {

@@ -95,7 +95,7 @@ const fn within(name: &'static str, seconds: u64) -> Event {
 /// An agent.
 #[derive(Debug)]
 pub(crate) struct Agent {
-    /// Its name on our command lines, `--agent` of the bridge too.
+    /// Its name on our command lines, and what `--agent` of the bridge says.
     pub(crate) name: &'static str,
     /// Its other names there.
     pub(crate) aliases: &'static [&'static str],
@@ -115,6 +115,8 @@ pub(crate) struct Agent {
     pub(crate) also: [&'static [&'static str]; 2],
     /// A variable that names the folder that is otherwise this one below home.
     pub(crate) home: Option<(&'static str, &'static str)>,
+    /// What `--agent` says instead of the name, in files that several agents read.
+    pub(crate) argument: Option<&'static str>,
     /// Whether the event has to be on the command line, because payloads do not always say it.
     pub(crate) names_event: bool,
     /// Whether events may stand at the top of the document, without `hooks` around them.
@@ -164,6 +166,7 @@ const COMMON: Agent = Agent {
     project: Place::Nowhere(""),
     also: [&[], &[]],
     home: None,
+    argument: None,
     names_event: false,
     bare_events: false,
     reads_with_us: false,

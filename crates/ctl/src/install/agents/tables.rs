@@ -137,6 +137,9 @@ pub(super) static CURSOR: Agent = Agent {
     ..COMMON
 };
 
+const SHARED_FOLDER: &str = "Copilot CLI and VS Code read the same file: hooksd is there for both, or for none, and tells them apart by what they \
+     send";
+
 pub(super) static COPILOT_CLI: Agent = Agent {
     name: "copilot-cli",
     aliases: &["copilot"],
@@ -148,9 +151,10 @@ pub(super) static COPILOT_CLI: Agent = Agent {
     user: Place::File(&[".copilot/hooks/hooksd.json"]),
     project: Place::File(&[".github/hooks/hooksd.json"]),
     home: Some(("COPILOT_HOME", ".copilot")),
+    argument: Some("auto"),
     // Some of its payloads do not say their event, also under these names.
     names_event: true,
-    notes: &["VS Code reads the same folder: do not install vscode in the same scope as well"],
+    notes: &[SHARED_FOLDER],
     programs: &["copilot"],
     ..COMMON
 };
@@ -172,9 +176,10 @@ pub(super) static VSCODE: Agent = Agent {
     dialect: Dialect::Relaxed,
     user: Place::File(&[".copilot/hooks/hooksd.json"]),
     project: Place::File(&[".github/hooks/hooksd.json"]),
+    argument: Some("auto"),
     names_event: true,
     notes: &[
-        "Copilot CLI reads the same folder: do not install copilot-cli in the same scope as well",
+        SHARED_FOLDER,
         "VS Code also reads Claude Code's settings: with both installed it may run hooksd twice for an event",
     ],
     programs: &["code", "code-insiders"],
