@@ -79,10 +79,10 @@ def read(raw: bytes) -> Answer | Notification:
         params = message.get("params")
         return Notification(method, params if isinstance(params, dict) else {})
     id = message.get("id")
-    error = message.get("error")
-    if isinstance(error, dict):
-        code, text = error.get("code"), error.get("message")
-        refused = Refused(code if isinstance(code, int) else -32603, str(text), error.get("data"))
+    said = message.get("error")
+    if isinstance(said, dict):
+        code, text = said.get("code"), said.get("message")
+        refused = Refused(code if isinstance(code, int) else -32603, str(text), said.get("data"))
         return Answer(id if isinstance(id, int) else None, None, refused)
     if "result" not in message:
         raise HooksdError("the daemon's answer has neither a result nor an error")
