@@ -230,6 +230,19 @@ fn links_and_modes_stay() {
     });
 }
 
+/// Agents read the user's and the project's configuration: who installs into both is told.
+#[test]
+fn an_installation_in_two_places_is_said() {
+    world(async |world| {
+        let first = ctl(world, &["install", "gemini"]).await.stdout;
+        assert!(!first.contains("as well"), "{first}");
+        let second = ctl(world, &["install", "gemini", "--project"]).await.stdout;
+        let path = world.text_at("home/.gemini/settings.json");
+        let note = format!("note: hooksd is in {path} as well: gemini-cli may run it twice for an event\n");
+        assert!(second.contains(&note) && second.contains("do not commit them"), "{second}");
+    });
+}
+
 /// Codex: each entry of ours has its record, by the place it has in the document; others' records are not touched.
 #[test]
 fn codex_finds_our_entries_approved() {

@@ -58,9 +58,13 @@ pub(crate) fn run(printer: &mut Printer) -> Result<ExitCode, Failure> {
 fn look(agent: &'static Agent, here: &Here) -> AgentReport {
     let seen = versions::look(agent, std::env::var_os("PATH"));
     let (program, version) = seen.map_or((None, None), |(program, version)| (Some(program), version));
-    let mut installed = Vec::new();
-    for scope in [Scope::User, Scope::Project] {
+    let mut installed: Vec<Installed> = Vec::new();
+    for scope in Scope::BOTH {
         for path in plan::files(agent, scope, &here.bases()) {
+            // In the home folder, a project's files are the user's.
+            if installed.iter().any(|one| one.path == path) {
+                continue;
+            }
             let (entries, problem) = match plan::entries(agent, &path) {
                 Ok(entries) => (entries, None),
                 Err(problem) => (Vec::new(), Some(problem)),
@@ -102,8 +106,7 @@ fn text(report: &Report, lines: &mut Vec<String>) {
         lines.push(format!("{} ({version}){none}", agent.name));
         for installed in &agent.installed {
             let path = safe(&installed.path.display().to_string());
-            let scope = if installed.scope == Scope::User { "user" } else { "project" };
-            lines.push(format!("    {scope:<8} {path}"));
+            lines.push(format!("    {:<8} {path}", installed.scope.word()));
             if let Some(problem) = &installed.problem {
                 lines.push(format!("        {}", safe(problem)));
                 continue;

@@ -98,10 +98,21 @@ pub(crate) fn install(agent: &Agent, scope: Scope, bases: &Bases<'_>, program: &
         plan.changes.push(Change { path, before, after });
     }
     plan.notes.extend(agent.notes.iter().map(|note| (*note).to_owned()));
+    plan.notes.extend(elsewhere(agent, &plan, bases));
     if scope == Scope::Project {
         plan.notes.extend(project_note(agent).map(str::to_owned));
     }
     Ok(plan)
+}
+
+/// That entries of ours stand in other files of the agent as well, of either scope: agents read both.
+fn elsewhere(agent: &Agent, plan: &Plan, bases: &Bases<'_>) -> Option<String> {
+    let all = Scope::BOTH.into_iter().flat_map(|scope| files(agent, scope, bases));
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let is_other = |path: &PathBuf| plan.changes.iter().all(|change| real(&change.path) != real(path));
+    let has_ours = |path: &PathBuf| entries(agent, path).is_ok_and(|entries| !entries.is_empty());
+    let other = all.into_iter().find(|path| is_other(path) && has_ours(path))?;
+    Some(format!("hooksd is in {} as well: {} may run it twice for an event", other.display(), agent.name))
 }
 
 /// Adds the records by which the agent takes our entries for approved.

@@ -42,6 +42,18 @@ pub(crate) enum Scope {
     Project,
 }
 
+impl Scope {
+    pub(crate) const BOTH: [Scope; 2] = [Scope::User, Scope::Project];
+
+    /// As people say it.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Scope::User => "user",
+            Scope::Project => "project",
+        }
+    }
+}
+
 /// In what an agent counts timeouts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {

@@ -1,4 +1,4 @@
-//! JSON as text that belongs to somebody else: where each part of it stands ([`parse`]), and changes that leave every
+//! JSON as text that belongs to somebody else: where each part of it stands ([`mod@parse`]), and changes that leave every
 //! other byte alone ([`edit`]). Nothing here is ever serialised from values, except what we add ([`render`]).
 
 pub(crate) mod edit;
