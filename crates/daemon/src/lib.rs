@@ -10,6 +10,7 @@
 mod connection;
 pub mod daemon;
 pub mod demo;
+mod driven;
 pub mod fanout;
 mod hot;
 mod invoke;
@@ -19,6 +20,7 @@ mod lines;
 pub mod listen;
 mod methods;
 mod once;
+mod outbox;
 mod pinned;
 mod plugins;
 mod session;
