@@ -8,11 +8,13 @@
 //! * [`matcher`], [`pattern`]: which events a group is for, with Python's meaning (BEHAVIOUR section 5, D7).
 //! * [`layers`]: project > user > plugin, into one snapshot.
 //! * [`plugins`]: which are enabled, and their documents (BEHAVIOUR section 7).
+//! * [`bridge`]: commands that are hooksd itself (D15).
 //! * [`snapshot`], [`canonical`]: the result and its id.
 //! * [`project`], [`trust`]: where the project is and whether its document counts (BEHAVIOUR section 10).
 //!
 //! Every function returns what could be used and diagnostics for the rest; nothing here fails as a whole (D18).
 
+pub mod bridge;
 pub mod canonical;
 pub mod check;
 pub mod document;

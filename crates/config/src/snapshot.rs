@@ -7,6 +7,7 @@ use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::{EventName, Owner};
 use hooksd_protocol::methods::LegacyCommand;
 
+use crate::bridge;
 use crate::canonical;
 use crate::document::{GroupDeclaration, HandlerDeclaration};
 use crate::index::Index;
@@ -325,53 +326,16 @@ fn substitute(argument: &str, env: &[(String, String)]) -> String {
 
 /// Whether a handler is `hooksctl hook ...`, the bridge that agents call (D15).
 fn is_own_bridge(handler: &HandlerDeclaration) -> bool {
-    let words: Vec<&str> = match &handler.argv {
-        Some(argv) => argv.iter().map(String::as_str).collect(),
-        None => handler.command.split_whitespace().collect(),
+    let bridge = match &handler.argv {
+        Some(argv) => bridge::of_words(argv),
+        None => bridge::of_command(&handler.command),
     };
-    let mut words = words.into_iter().skip_while(|word| {
-        let assignment = word.split_once('=').is_some_and(|(name, _)| {
-            !name.is_empty() && name.chars().all(|c| c == '_' || c.is_ascii_alphanumeric())
-        });
-        assignment || matches!(*word, "exec" | "env" | "command")
-    });
-    let program = words.next().map(|word| word.trim_matches(['"', '\'']));
-    let is_ctl = program.and_then(|program| program.rsplit('/').next()) == Some("hooksctl");
-    is_ctl && words.next() == Some("hook")
+    bridge.is_some()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn declared(command: &str, argv: Option<&[&str]>) -> HandlerDeclaration {
-        HandlerDeclaration {
-            command: command.to_owned(),
-            argv: argv.map(|argv| argv.iter().map(|word| (*word).to_owned()).collect()),
-            timeout: None,
-            status_message: None,
-            on_failure: OnFailure::Ignore,
-            lifecycle: Lifecycle::PerEvent,
-            workers: 1,
-            legacy: None,
-        }
-    }
-
-    #[test]
-    fn d15_the_bridge_is_recognised_however_it_is_called() {
-        for command in [
-            "hooksctl hook --agent claude-code",
-            "/usr/local/bin/hooksctl hook",
-            "exec '/opt/my hooks'; hooksctl",
-            "HOOKSD_SOCKET=/s exec \"/opt/hooksctl\" hook --agent x",
-        ] {
-            let expected = !command.starts_with("exec '/opt/my");
-            assert_eq!(is_own_bridge(&declared(command, None)), expected, "{command}");
-        }
-        assert!(is_own_bridge(&declared("", Some(&["/opt/my tools/hooksctl", "hook"]))));
-        assert!(!is_own_bridge(&declared("hooksctl status", None)));
-        assert!(!is_own_bridge(&declared("echo hooksctl hook", None)));
-    }
 
     #[test]
     fn d16_a_substituted_value_is_never_expanded_again() {

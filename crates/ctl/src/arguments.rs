@@ -9,7 +9,8 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(
     version,
     after_help = "Exit status: 0 done, 1 check found something, 2 wrong command line or input, \
-                  3 no daemon answers, 4 the daemon refused, 5 trust was not changed."
+                  3 no daemon answers, 4 the daemon refused, 5 trust was not changed, \
+                  6 an agent's configuration was not changed."
 )]
 pub(crate) struct Arguments {
     /// The daemon's socket; default $HOOKSD_SOCKET, else $XDG_RUNTIME_DIR/hooksd/hooksd.sock
@@ -34,6 +35,12 @@ pub(crate) enum Command {
     Show(Show),
     /// Trust a project's hooks.json, or trust it no longer; needs no daemon
     Trust(Trust),
+    /// Make agents call hooksd: add our entries to their configurations; needs no daemon
+    Install(Install),
+    /// Take our entries out of agents' configurations again; needs no daemon
+    Uninstall(Install),
+    /// Which agents are installed, where, and what they call; needs no daemon
+    Agents,
     /// Stop the daemon
     Shutdown(Shutdown),
 }
@@ -124,6 +131,24 @@ pub(crate) struct Grant {
     /// Trust the document as it is now
     #[arg(long)]
     pub(crate) yes: bool,
+}
+
+/// Files are edited as text: everything that is not ours stays as it is. The difference is shown, what a file held is kept
+/// beside it, and a file that cannot be understood is left alone.
+#[derive(Debug, Args)]
+pub(crate) struct Install {
+    /// The agents, by the names that `hooksctl agents` lists
+    #[arg(value_name = "AGENT", required = true)]
+    pub(crate) agents: Vec<String>,
+    /// In your own configuration (the default)
+    #[arg(long, conflicts_with = "project")]
+    pub(crate) user: bool,
+    /// In the configuration of the project around the current folder
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
 }
 
 #[derive(Debug, Args)]

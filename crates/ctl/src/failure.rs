@@ -23,6 +23,9 @@ pub(crate) enum Failure {
     /// A grant without consent, or a store that cannot be used.
     #[error("{0}")]
     NotTrusted(String),
+    /// An agent's configuration was left as it was: which, and why.
+    #[error("{0}")]
+    NotInstalled(String),
     /// The answer could not be printed.
     #[error("cannot write the output: {0}")]
     Output(#[from] std::io::Error),
@@ -35,6 +38,7 @@ impl Failure {
             Failure::Input(_) | Failure::Socket(_) | Failure::Output(_) => 2,
             Failure::Client(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => 2,
             Failure::Trust(_) | Failure::NotTrusted(_) => 5,
+            Failure::NotInstalled(_) => 6,
             Failure::Client(ClientError::NotRunning { .. }) => 3,
             Failure::Client(_) => 4,
         }

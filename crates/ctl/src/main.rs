@@ -1,13 +1,14 @@
 //! `hooksctl`: the commands people type to drive hooksd.
 //!
 //! Exit status: 0 done; 1 `check` found something; 2 the command line or an input is wrong; 3 no daemon answers;
-//! 4 the daemon refused or its answer cannot be read; 5 trust was not changed. Output is plain when it is not a terminal; `--json` is for
-//! machines and holds exactly one JSON value.
+//! 4 the daemon refused or its answer cannot be read; 5 trust was not changed; 6 an agent's configuration was not changed.
+//! Output is plain when it is not a terminal; `--json` is for machines and holds exactly one JSON value.
 
 mod arguments;
 mod commands;
 mod failure;
 mod input;
+mod install;
 mod print;
 
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
+use crate::commands::install::Direction;
 use crate::print::Printer;
 
 fn main() -> ExitCode {
@@ -26,6 +28,9 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check::run(check, &mut printer),
         Command::Show(show) => commands::show::run(&arguments, show, &mut printer),
         Command::Trust(trust) => commands::trust::run(trust, &mut printer),
+        Command::Install(install) => commands::install::run(install, Direction::In, &mut printer),
+        Command::Uninstall(install) => commands::install::run(install, Direction::Out, &mut printer),
+        Command::Agents => commands::agents::run(&mut printer),
         Command::Shutdown(shutdown) => commands::shutdown::run(&arguments, shutdown, &mut printer),
     };
     match done {

@@ -40,6 +40,15 @@ impl Printer {
         Ok(ExitCode::SUCCESS)
     }
 
+    /// Prints what is being done, for people; with `--json` there is the result alone.
+    pub(crate) fn lines(&mut self, lines: &[String]) -> Result<(), Failure> {
+        let mut out = anstream::stdout();
+        for line in lines.iter().filter(|_| !self.json) {
+            writeln!(out, "{line}")?;
+        }
+        Ok(())
+    }
+
     /// Prints why a command failed, to standard error.
     pub(crate) fn error(&mut self, message: &str) {
         let label = paint(AnsiColor::Red, "error:");

@@ -1,6 +1,8 @@
 //! One file a command.
 
+pub(crate) mod agents;
 pub(crate) mod check;
+pub(crate) mod install;
 pub(crate) mod invoke;
 pub(crate) mod show;
 pub(crate) mod shutdown;

@@ -1,0 +1,246 @@
+"""The asyncio client: calls are coroutines, and cancelling one cancels its request in the daemon."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+from types import TracebackType
+
+from ._errors import CallTimeout, ConnectionEnded, HooksdError, NotRunning
+from ._where import checked, socket_path
+from ._wire import CALL_SECONDS, MAX_LINE, MAX_NOTIFICATIONS, Answer, Json, JsonObject, Notification, line, read
+
+
+class AsyncClient:
+    """A connection to the daemon; make one with `await AsyncClient.connect()`, or `async with` it."""
+
+    def __init__(self, path: str | None = None, *, timeout: float = CALL_SECONDS) -> None:
+        self.path = socket_path() if path is None else checked(path)
+        self.timeout = timeout
+        #: How many notifications nobody has taken in time.
+        self.dropped = 0
+        self._next_id = 0
+        self._waiting: dict[int, asyncio.Future[Json]] = {}
+        self._listeners: list[Callable[[Notification | None], bool]] = []
+        self._notifications: deque[Notification] = deque()
+        self._came = asyncio.Event()
+        self._ended = True
+        self._writer: asyncio.StreamWriter | None = None
+        self._reader: asyncio.Task[None] | None = None
+
+    @classmethod
+    async def connect(cls, path: str | None = None, *, timeout: float = CALL_SECONDS) -> AsyncClient:
+        """Connects. Raises `NotRunning` when nobody listens."""
+        return await cls(path, timeout=timeout).__aenter__()
+
+    async def __aenter__(self) -> AsyncClient:
+        try:
+            reader, self._writer = await asyncio.open_unix_connection(self.path, limit=MAX_LINE)
+        except OSError as error:
+            raise NotRunning(self.path, error) from error
+        self._ended = False
+        self._reader = asyncio.create_task(self._listen(reader))
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.close()
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether the connection has ended."""
+        return self._ended
+
+    async def close(self) -> None:
+        """Ends the connection; what is still running for it is cancelled by the daemon."""
+        if self._writer is not None:
+            self._writer.close()
+        if self._reader is not None:
+            self._reader.cancel()
+            await asyncio.gather(self._reader, return_exceptions=True)
+
+    async def call(self, method: str, params: Json = None, *, timeout: float | None = None) -> Json:
+        """Calls a method and waits for its result.
+
+        Raises `Refused` for an error answer, `CallTimeout` after `timeout` seconds, and `ConnectionEnded`. A timeout and
+        a cancellation of the calling task both cancel the request.
+        """
+        seconds = self.timeout if timeout is None else timeout
+        if self._ended:
+            raise ConnectionEnded("the connection to hooksd has ended")
+        self._next_id += 1
+        id = self._next_id
+        data = line(method, {} if params is None else params, id)
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._waiting[id] = answer
+        try:
+            return await asyncio.wait_for(self._exchange(data, answer), seconds)
+        except asyncio.CancelledError:
+            self._cancel(id)
+            raise
+        except HooksdError:
+            raise
+        except asyncio.TimeoutError:
+            self._cancel(id)
+            raise CallTimeout(f"no answer to {method} within {seconds} s") from None
+        finally:
+            self._waiting.pop(id, None)
+
+    async def _exchange(self, data: bytes, answer: asyncio.Future[Json]) -> Json:
+        await self._write(data)
+        return await answer
+
+    async def _write(self, data: bytes) -> None:
+        if self._writer is None or self._ended:
+            raise ConnectionEnded("the connection to hooksd has ended")
+        try:
+            self._writer.write(data)
+            await self._writer.drain()
+        except OSError as error:
+            raise ConnectionEnded(f"the connection to hooksd has ended: {error}") from error
+
+    def _cancel(self, id: int) -> None:
+        # Without waiting: the caller is being cancelled itself.
+        if self._writer is not None and not self._ended:
+            self._writer.write(line("$/cancelRequest", {"id": id}, None))
+
+    async def notify(self, method: str, params: Json = None) -> None:
+        """Sends what needs no answer."""
+        await self._write(line(method, {} if params is None else params, None))
+
+    async def invoke(
+        self,
+        session: str | JsonObject,
+        *,
+        invocation: JsonObject | None = None,
+        payload: JsonObject | None = None,
+        timeout: float | None = None,
+        **options: Json,
+    ) -> JsonObject:
+        """Runs an event (`hook/invoke`); as `Client.invoke`."""
+        params: JsonObject = {"session": session, **options}
+        if invocation is not None:
+            params["invocation"] = invocation
+        if payload is not None:
+            params["payload"] = payload
+        result = await self.call("hook/invoke", params, timeout=timeout)
+        if not isinstance(result, dict) or not isinstance(result.get("decision"), dict):
+            raise HooksdError("the daemon's answer has no decision")
+        return result
+
+    async def notifications(self) -> AsyncIterator[Notification]:
+        """Yields notifications as they come, until the connection ends."""
+        while True:
+            while self._notifications:
+                yield self._notifications.popleft()
+            if self._ended:
+                return
+            self._came.clear()
+            await self._came.wait()
+
+    def listen(self, listener: Callable[[Notification | None], bool]) -> Callable[[], None]:
+        """Lets `listener` see each notification first; True keeps it from others, None is the end. Undone by the result."""
+        self._listeners.append(listener)
+        return lambda: self._listeners.remove(listener) if listener in self._listeners else None
+
+    async def subscribe(self, **params: Json) -> AsyncSubscription:
+        """Subscribes to what the daemon does (`events/subscribe` with these params)."""
+        subscription = AsyncSubscription(self)
+        try:
+            subscription._begin(await self.call("events/subscribe", params))
+        except BaseException:
+            subscription._forget()
+            raise
+        return subscription
+
+    async def _listen(self, reader: asyncio.StreamReader) -> None:
+        try:
+            while raw := await reader.readline():
+                self._take(read(raw))
+        except (OSError, ValueError, HooksdError):
+            pass  # Everybody who waits is told below.
+        finally:
+            self._ended = True
+            for answer in self._waiting.values():
+                if not answer.done():
+                    answer.set_exception(ConnectionEnded("the connection to hooksd ended before the answer came"))
+            self._came.set()
+            for listener in list(self._listeners):
+                listener(None)
+            if self._writer is not None:
+                self._writer.close()
+
+    def _take(self, message: Answer | Notification) -> None:
+        if isinstance(message, Answer):
+            answer = self._waiting.get(message.id) if message.id is not None else None
+            if answer is None or answer.done():
+                return
+            if message.error is not None:
+                answer.set_exception(message.error)
+            else:
+                answer.set_result(message.result)
+            return
+        if any(listener(message) for listener in list(self._listeners)):
+            return
+        if len(self._notifications) >= MAX_NOTIFICATIONS:
+            self.dropped += 1
+            return
+        self._notifications.append(message)
+        self._came.set()
+
+
+class AsyncSubscription:
+    """What the daemon does, as it does it: `async for` over the params of `events/item`, `events/gap`, `events/dropped`.
+
+    Each has `method` added. It ends with `close`, with the connection, or when the daemon drops it. Items that are not
+    taken are dropped beyond 4,096, and counted in `dropped`.
+    """
+
+    def __init__(self, client: AsyncClient) -> None:
+        self._client = client
+        self._items: asyncio.Queue[JsonObject | None] = asyncio.Queue()
+        self._id: Json = None
+        self._early: list[Notification] | None = []
+        self._forget = client.listen(self._offer)
+        #: How many items were not taken in time.
+        self.dropped = 0
+        #: The answer of `events/subscribe`.
+        self.info: JsonObject = {}
+
+    def _begin(self, info: JsonObject) -> None:
+        self.info, self._id = info, info.get("subscription")
+        early, self._early = self._early or [], None
+        # Items may overtake the answer that says whose they are.
+        for notification in early:
+            self._offer(notification)
+
+    def _offer(self, notification: Notification | None) -> bool:
+        if notification is None:
+            self._items.put_nowait(None)
+            return False
+        if not notification.method.startswith("events/"):
+            return False
+        if self._early is not None:
+            self._early.append(notification)
+            return False
+        if notification.params.get("subscription") != self._id:
+            return False
+        if self._items.qsize() >= MAX_NOTIFICATIONS:
+            self.dropped += 1
+        else:
+            self._items.put_nowait({**notification.params, "method": notification.method})
+        if notification.method == "events/dropped":
+            self._items.put_nowait(None)
+        return True
+
+    async def __aiter__(self) -> AsyncIterator[JsonObject]:
+        while (item := await self._items.get()) is not None:
+            yield item
+
+    async def close(self) -> None:
+        """Ends it."""
+        self._forget()
+        self._items.put_nowait(None)
+        await self._client.call("events/unsubscribe", {"subscription": self._id})

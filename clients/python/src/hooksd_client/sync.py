@@ -1,0 +1,279 @@
+"""The blocking client. One thread of its own reads; any thread may call, and answers come in any order."""
+
+from __future__ import annotations
+
+import queue
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures import TimeoutError as FutureTimeout
+from types import TracebackType
+
+from ._errors import CallTimeout, ConnectionEnded, HooksdError, NotRunning
+from ._where import checked, socket_path
+from ._wire import CALL_SECONDS, MAX_LINE, MAX_NOTIFICATIONS, Answer, Json, JsonObject, Notification, line, read
+
+#: How long connecting may take. Seconds: a local socket answers at once or not at all.
+CONNECT_SECONDS = 10.0
+
+
+class Client:
+    """A connection to the daemon.
+
+    `path` is the socket's (default: where the daemon is, see `socket_path`), `timeout` how long each call may take, in
+    seconds. Use it as a context manager, or `close` it.
+    """
+
+    def __init__(self, path: str | None = None, *, timeout: float = CALL_SECONDS) -> None:
+        self.path = socket_path() if path is None else checked(path)
+        self.timeout = timeout
+        #: How many notifications nobody has taken in time.
+        self.dropped = 0
+        self._lock = threading.Lock()
+        # Apart from the other: while one thread writes what the daemon is slow to take, answers are still read.
+        self._write_lock = threading.Lock()
+        self._next_id = 0
+        self._waiting: dict[int, Future[Json]] | None = {}
+        self._notifications: queue.Queue[Notification | None] = queue.Queue()
+        self._listeners: list[Callable[[Notification], bool]] = []
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.settimeout(CONNECT_SECONDS)
+            self._socket.connect(self.path)
+            self._socket.settimeout(None)
+        except OSError as error:
+            self._socket.close()
+            raise NotRunning(self.path, error) from error
+        self._reader = threading.Thread(target=self._listen, name="hooksd-client", daemon=True)
+        self._reader.start()
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the connection; what is still running for it is cancelled by the daemon."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass
+        self._reader.join()
+        self._socket.close()
+
+    def call(self, method: str, params: Json = None, *, timeout: float | None = None) -> Json:
+        """Calls a method and waits for its result.
+
+        Raises `Refused` for an error answer, `CallTimeout` after `timeout` seconds (the request is cancelled then), and
+        `ConnectionEnded`.
+        """
+        seconds = self.timeout if timeout is None else timeout
+        id, answer = self._send(method, params)
+        try:
+            return answer.result(seconds)
+        except FutureTimeout:
+            self.cancel(id)
+            with self._lock:
+                if self._waiting is not None:
+                    self._waiting.pop(id, None)
+            raise CallTimeout(f"no answer to {method} within {seconds} s") from None
+
+    def start(self, method: str, params: Json = None) -> tuple[int, Future[Json]]:
+        """Sends a request without waiting: its id, for `cancel`, and what becomes its result."""
+        return self._send(method, params)
+
+    def cancel(self, id: int) -> None:
+        """Tells the daemon to stop a request; its answer is then error -32800, unless it came first."""
+        try:
+            self.notify("$/cancelRequest", {"id": id})
+        except HooksdError:
+            pass  # Without a connection there is nothing to stop.
+
+    def notify(self, method: str, params: Json = None) -> None:
+        """Sends what needs no answer."""
+        self._write(line(method, {} if params is None else params, None))
+
+    def invoke(
+        self,
+        session: str | JsonObject,
+        *,
+        invocation: JsonObject | None = None,
+        payload: JsonObject | None = None,
+        timeout: float | None = None,
+        **options: Json,
+    ) -> JsonObject:
+        """Runs an event (`hook/invoke`): an `invocation`, or a `payload` as agents hand it to command hooks.
+
+        `session` is an open session's id, or the params of `session/open`; `options` are those of docs/protocol.md. The
+        result has `decision` and `handlers`.
+        """
+        params: JsonObject = {"session": session, **options}
+        if invocation is not None:
+            params["invocation"] = invocation
+        if payload is not None:
+            params["payload"] = payload
+        result = self.call("hook/invoke", params, timeout=timeout)
+        if not isinstance(result, dict) or not isinstance(result.get("decision"), dict):
+            raise HooksdError("the daemon's answer has no decision")
+        return result
+
+    def notifications(self, *, timeout: float | None = None) -> Iterator[Notification]:
+        """Yields notifications as they come, until the connection ends, or none came for `timeout` seconds."""
+        while True:
+            try:
+                item = self._notifications.get(timeout=timeout)
+            except queue.Empty:
+                return
+            if item is None:
+                self._notifications.put(None)  # The next one who asks is told as well.
+                return
+            yield item
+
+    def subscribe(self, **params: Json) -> Subscription:
+        """Subscribes to what the daemon does (`events/subscribe` with these params)."""
+        subscription = Subscription(self)
+        with self._lock:
+            self._listeners.append(subscription._offer)
+        try:
+            subscription._begin(self.call("events/subscribe", params))
+        except BaseException:
+            subscription._forget()
+            raise
+        return subscription
+
+    def _send(self, method: str, params: Json) -> tuple[int, Future[Json]]:
+        answer: Future[Json] = Future()
+        with self._lock:
+            if self._waiting is None:
+                raise ConnectionEnded("the connection to hooksd has ended")
+            self._next_id += 1
+            id = self._next_id
+            self._waiting[id] = answer
+        try:
+            self._write(line(method, {} if params is None else params, id))
+        except BaseException:
+            with self._lock:
+                if self._waiting is not None:
+                    self._waiting.pop(id, None)
+            raise
+        return id, answer
+
+    def _write(self, data: bytes) -> None:
+        try:
+            with self._write_lock:
+                self._socket.sendall(data)
+        except OSError as error:
+            raise ConnectionEnded(f"the connection to hooksd has ended: {error}") from error
+
+    def _listen(self) -> None:
+        try:
+            with self._socket.makefile("rb") as stream:
+                while True:
+                    raw = stream.readline(MAX_LINE)
+                    if not raw.endswith(b"\n"):
+                        break  # The end, or a line that nobody could hold.
+                    self._take(raw)
+        except (OSError, HooksdError):
+            pass  # Everybody who waits is told below.
+        with self._lock:
+            waiting, self._waiting = self._waiting or {}, None
+            listeners = list(self._listeners)
+        for answer in waiting.values():
+            answer.set_exception(ConnectionEnded("the connection to hooksd ended before the answer came"))
+        self._notifications.put(None)
+        for listener in listeners:
+            listener(Notification("", {}))
+
+    def _take(self, raw: bytes) -> None:
+        message = read(raw)
+        if isinstance(message, Answer):
+            with self._lock:
+                answer = self._waiting.pop(message.id, None) if self._waiting and message.id is not None else None
+            if answer is None or not answer.set_running_or_notify_cancel():
+                return
+            if message.error is not None:
+                answer.set_exception(message.error)
+            else:
+                answer.set_result(message.result)
+            return
+        with self._lock:
+            listeners = list(self._listeners)
+        if any(listener(message) for listener in listeners):
+            return
+        if self._notifications.qsize() >= MAX_NOTIFICATIONS:
+            self.dropped += 1
+        else:
+            self._notifications.put(message)
+
+
+class Subscription:
+    """What the daemon does, as it does it: iterate for the params of `events/item`, `events/gap` and `events/dropped`.
+
+    Each has `method` added. It ends with `close`, with the connection, or when the daemon drops it. Items that are not
+    taken are dropped beyond 4,096, and counted in `dropped`.
+    """
+
+    def __init__(self, client: Client) -> None:
+        self._client = client
+        self._items: queue.Queue[JsonObject | None] = queue.Queue()
+        self._id: Json = None
+        self._early: list[Notification] | None = []
+        self._guard = threading.Lock()
+        #: How many items were not taken in time.
+        self.dropped = 0
+        #: The answer of `events/subscribe`.
+        self.info: JsonObject = {}
+
+    def _begin(self, info: JsonObject) -> None:
+        with self._guard:
+            self.info, self._id = info, info.get("subscription")
+            early, self._early = self._early or [], None
+        # Items may overtake the answer that says whose they are.
+        for notification in early:
+            self._offer(notification)
+
+    def _offer(self, notification: Notification) -> bool:
+        if notification.method == "":
+            self._items.put(None)
+            return False
+        if not notification.method.startswith("events/"):
+            return False
+        with self._guard:
+            if self._early is not None:
+                self._early.append(notification)
+                return False
+        if notification.params.get("subscription") != self._id:
+            return False
+        if self._items.qsize() >= MAX_NOTIFICATIONS:
+            self.dropped += 1
+        else:
+            self._items.put({**notification.params, "method": notification.method})
+        if notification.method == "events/dropped":
+            self._items.put(None)
+        return True
+
+    def __iter__(self) -> Iterator[JsonObject]:
+        while (item := self._items.get()) is not None:
+            yield item
+
+    def get(self, timeout: float | None = None) -> JsonObject | None:
+        """The next item; None when it has ended, or after `timeout` seconds."""
+        try:
+            return self._items.get(timeout=timeout)
+        except queue.Empty:
+            return None
+
+    def close(self) -> None:
+        """Ends it."""
+        self._forget()
+        self._items.put(None)
+        self._client.call("events/unsubscribe", {"subscription": self._id})
+
+    def _forget(self) -> None:
+        with self._client._lock:
+            if self._offer in self._client._listeners:
+                self._client._listeners.remove(self._offer)

@@ -1,0 +1,308 @@
+// A connection to the daemon: any number of calls at once, each with a deadline; answers come in any order.
+
+import { createConnection } from "node:net";
+
+import { CallTimeout, ConnectionEnded, HooksdError, NotRunning, Refused } from "./errors.js";
+import { checked, socketPath } from "./where.js";
+
+/**
+ * How long a call may take unless the caller says otherwise. Milliseconds. Above the longest default timeout of a handler
+ * (600 s), so that the daemon's answer about a slow handler still arrives.
+ */
+const CALL_MS = 630_000;
+
+/** The longest line that is read from the daemon. Bytes. It reads 16 MiB itself; what many handlers say can be more. */
+const MAX_LINE = 64 * 1024 * 1024;
+
+/** Notifications and items that wait to be taken. More are dropped, and counted. */
+const MAX_WAITING = 4096;
+
+const NEWLINE = 0x0a;
+
+/** @typedef {{ method: string, params: Record<string, any> }} Notification */
+
+/**
+ * Things that come, taken one by one.
+ *
+ * @template T
+ */
+class Inbox {
+  /** @type {T[]} */ #items = [];
+  /** @type {(() => void)[]} */ #sleepers = [];
+  #ended = false;
+  dropped = 0;
+
+  /** @param {T} item */
+  put(item) {
+    if (this.#ended) return;
+    if (this.#items.length >= MAX_WAITING) {
+      this.dropped += 1;
+      return;
+    }
+    this.#items.push(item);
+    this.#wake();
+  }
+
+  end() {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  #wake() {
+    for (const wake of this.#sleepers.splice(0)) wake();
+  }
+
+  async *[Symbol.asyncIterator]() {
+    for (;;) {
+      const item = this.#items.shift();
+      if (item !== undefined) yield item;
+      else if (this.#ended) return;
+      else await new Promise((wake) => this.#sleepers.push(() => wake(undefined)));
+    }
+  }
+}
+
+export class Client {
+  #socket;
+  #timeout;
+  #nextId = 0;
+  /** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void }>} */
+  #waiting = new Map();
+  /** @type {Set<(notification: Notification | null) => boolean>} */
+  #listeners = new Set();
+  /** @type {Inbox<Notification>} */
+  #notifications = new Inbox();
+  /** @type {Buffer[]} */
+  #parts = [];
+  #partsLength = 0;
+  #ended = false;
+
+  /**
+   * @param {import("node:net").Socket} socket
+   * @param {string} path
+   * @param {number} timeout
+   */
+  constructor(socket, path, timeout) {
+    this.#socket = socket;
+    this.#timeout = timeout;
+    this.path = path;
+    socket.on("data", (chunk) => this.#read(chunk));
+    socket.on("error", () => this.#end());
+    socket.on("close", () => this.#end());
+  }
+
+  /**
+   * Connects to the socket at `path` (default: where the daemon is).
+   *
+   * @param {string} [path]
+   * @param {{ timeout?: number }} [options]
+   * @returns {Promise<Client>}
+   */
+  static connect(path, { timeout = CALL_MS } = {}) {
+    return new Promise((resolve, reject) => {
+      const place = path === undefined ? socketPath() : checked(path);
+      const socket = createConnection(place);
+      const refused = (/** @type {Error} */ error) => reject(new NotRunning(place, error));
+      socket.once("error", refused);
+      socket.once("connect", () => {
+        socket.off("error", refused);
+        resolve(new Client(socket, place, timeout));
+      });
+    });
+  }
+
+  /** Whether the connection has ended. */
+  get closed() {
+    return this.#ended;
+  }
+
+  /** How many notifications nobody has taken in time. */
+  get dropped() {
+    return this.#notifications.dropped;
+  }
+
+  /**
+   * Calls a method. A deadline that passes and an aborted signal both cancel the request in the daemon.
+   *
+   * @param {string} method
+   * @param {Record<string, any>} [params]
+   * @param {{ timeout?: number, signal?: AbortSignal }} [options]
+   * @returns {Promise<any>}
+   */
+  call(method, params = {}, { timeout = this.#timeout, signal } = {}) {
+    return new Promise((resolve, reject) => {
+      if (this.#ended) throw new ConnectionEnded("the connection to hooksd has ended");
+      signal?.throwIfAborted();
+      const id = ++this.#nextId;
+      const line = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+      const giveUp = (/** @type {Error} */ error) => {
+        finish();
+        this.notify("$/cancelRequest", { id });
+        reject(error);
+      };
+      const abort = () => giveUp(signal?.reason ?? new HooksdError("aborted"));
+      // A day at most: beyond 2^31 ms a timer fires at once.
+      const timer = setTimeout(
+        () => giveUp(new CallTimeout(`no answer to ${method} within ${timeout} ms`)),
+        Math.min(timeout, 86_400_000),
+      );
+      const finish = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener("abort", abort);
+        this.#waiting.delete(id);
+      };
+      signal?.addEventListener("abort", abort, { once: true });
+      this.#waiting.set(id, {
+        resolve: (result) => (finish(), resolve(result)),
+        reject: (error) => (finish(), reject(error)),
+      });
+      this.#socket.write(line + "\n");
+    });
+  }
+
+  /**
+   * Runs an event (`hook/invoke`): `params` has `invocation` or `payload`, and the options of docs/protocol.md.
+   *
+   * @param {string | Record<string, any>} session an open session's id, or the params of session/open
+   * @param {Record<string, any>} params
+   * @param {{ timeout?: number, signal?: AbortSignal }} [options]
+   */
+  async invoke(session, params, options) {
+    const result = await this.call("hook/invoke", { session, ...params }, options);
+    if (typeof result?.decision !== "object" || result.decision === null) {
+      throw new HooksdError("the daemon's answer has no decision");
+    }
+    return result;
+  }
+
+  /**
+   * Sends what needs no answer.
+   *
+   * @param {string} method
+   * @param {Record<string, any>} [params]
+   */
+  notify(method, params = {}) {
+    if (!this.#ended) this.#socket.write(JSON.stringify({ jsonrpc: "2.0", method, params }) + "\n");
+  }
+
+  /** Notifications as they come, until the connection ends. */
+  notifications() {
+    return this.#notifications[Symbol.asyncIterator]();
+  }
+
+  /**
+   * Lets `listener` see each notification first; true keeps it from others, null is the end. Undone by the result.
+   *
+   * @param {(notification: Notification | null) => boolean} listener
+   * @returns {() => void}
+   */
+  listen(listener) {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+
+  /**
+   * Subscribes to what the daemon does (`events/subscribe` with these params): an async iterable of the params of
+   * events/item, events/gap and events/dropped, each with `method`.
+   *
+   * @param {Record<string, any>} [params]
+   */
+  async subscribe(params = {}) {
+    /** @type {Inbox<Record<string, any>>} */
+    const items = new Inbox();
+    /** @type {Notification[] | null} */
+    let early = [];
+    /** @type {any} */
+    let info;
+    const offer = (/** @type {Notification | null} */ notification) => {
+      if (notification === null) return (items.end(), false);
+      if (!notification.method.startsWith("events/")) return false;
+      // Items may overtake the answer that says whose they are.
+      if (early) return (early.push(notification), false);
+      if (notification.params.subscription !== info.subscription) return false;
+      items.put({ ...notification.params, method: notification.method });
+      if (notification.method === "events/dropped") items.end();
+      return true;
+    };
+    const forget = this.listen(offer);
+    try {
+      info = await this.call("events/subscribe", params);
+    } catch (error) {
+      forget();
+      throw error;
+    }
+    const waiting = early;
+    early = null;
+    waiting.forEach(offer);
+    const close = async () => {
+      forget();
+      items.end();
+      await this.call("events/unsubscribe", { subscription: info.subscription });
+    };
+    return {
+      info,
+      get dropped() {
+        return items.dropped;
+      },
+      close,
+      [Symbol.asyncIterator]: () => items[Symbol.asyncIterator](),
+    };
+  }
+
+  /** Ends the connection; what is still running for it is cancelled by the daemon. */
+  close() {
+    this.#socket.destroy();
+    this.#end();
+  }
+
+  /** Keeps the process alive for this connection, or lets it end: as of a socket. */
+  unref() {
+    this.#socket.unref();
+  }
+
+  /** @param {Buffer} chunk */
+  #read(chunk) {
+    let from = 0;
+    for (let at = chunk.indexOf(NEWLINE); at >= 0; at = chunk.indexOf(NEWLINE, from)) {
+      const line = Buffer.concat([...this.#parts, chunk.subarray(from, at)]).toString("utf8");
+      this.#parts = [];
+      this.#partsLength = 0;
+      from = at + 1;
+      if (!this.#take(line)) return this.close();
+    }
+    if (from < chunk.length) {
+      this.#parts.push(chunk.subarray(from));
+      this.#partsLength += chunk.length - from;
+      if (this.#partsLength > MAX_LINE) this.close();
+    }
+  }
+
+  /** @param {string} line */
+  #take(line) {
+    let message;
+    try {
+      message = JSON.parse(line);
+    } catch {
+      return false;
+    }
+    if (typeof message?.method === "string") {
+      const notification = { method: message.method, params: message.params ?? {} };
+      const taken = [...this.#listeners].some((listener) => listener(notification));
+      if (!taken) this.#notifications.put(notification);
+      return true;
+    }
+    const call = this.#waiting.get(message?.id);
+    if (message?.error) call?.reject(new Refused(message.error.code, message.error.message, message.error.data));
+    else call?.resolve(message?.result);
+    return true;
+  }
+
+  #end() {
+    if (this.#ended) return;
+    this.#ended = true;
+    const error = new ConnectionEnded("the connection to hooksd ended before the answer came");
+    for (const call of [...this.#waiting.values()]) call.reject(error);
+    this.#notifications.end();
+    for (const listener of [...this.#listeners]) listener(null);
+  }
+}
