@@ -1,12 +1,18 @@
 //! Talks to hooksd: finds its socket, connects, calls, reads notifications. Blocking and async, the same methods.
 //!
+//! A program may also have the daemon started on demand: [`start`] says what it may rely on then.
+//!
 //! Every call has a deadline. An answer that does not fit its type is an error, never a guess: a guard's verdict is
 //! either read or known to be missing.
 
 pub mod asynchronous;
 pub mod blocking;
 mod error;
+pub mod owner;
+pub mod place;
+pub mod program;
 mod response;
+pub mod start;
 mod wire;
 
 pub use error::{ClientError, ResponseMismatch};

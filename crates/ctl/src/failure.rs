@@ -35,7 +35,7 @@ impl Failure {
             Failure::Input(_) | Failure::Socket(_) | Failure::Output(_) => 2,
             Failure::Client(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => 2,
             Failure::Trust(_) | Failure::NotTrusted(_) => 5,
-            Failure::Client(ClientError::NotRunning { .. }) => 3,
+            Failure::Client(ClientError::NotRunning { .. } | ClientError::CannotStart { .. }) => 3,
             Failure::Client(_) => 4,
         }
     }

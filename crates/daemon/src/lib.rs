@@ -7,6 +7,7 @@
 //! [`run`] serves a listener until it is told to stop: the caller owns the socket and the stop signal, so every
 //! test boots the real server in its own process.
 
+pub mod background;
 mod connection;
 pub mod daemon;
 pub mod demo;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use hooksd_protocol::methods::{ConfigShow, ConfigShown};
 
-use super::connect;
+use super::connect_or_start;
 use crate::arguments::{Arguments, Show};
 use crate::failure::Failure;
 use crate::input::absolute;
@@ -12,7 +12,7 @@ use crate::print::{Printer, diagnostic, handler_lines, legacy_lines, safe};
 
 pub(crate) fn run(arguments: &Arguments, show: &Show, printer: &mut Printer) -> Result<ExitCode, Failure> {
     let cwd = absolute(show.folder.as_deref())?.display().to_string();
-    let shown: ConfigShown = connect(arguments)?.call("config/show", &ConfigShow { cwd })?;
+    let shown: ConfigShown = connect_or_start(arguments)?.call("config/show", &ConfigShow { cwd })?;
     printer.result(&shown, |lines| {
         lines.push(format!("snapshot {}", shown.snapshot.id));
         let trust = match (shown.project.hooks_present, shown.project.trusted) {
