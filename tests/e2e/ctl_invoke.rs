@@ -183,9 +183,14 @@ fn an_input_that_is_no_event_is_exit_2() {
             assert_eq!(done.stderr, format!("error: {path} is not there, or is not a regular file\n"));
         }
         // A wrong event is told before a missing daemon.
-        assert_eq!(ctl_with(world, &["--socket", "/dev/null/nowhere", "invoke"], "{bad").await.status, Some(2));
         assert_eq!(
-            ctl_with(world, &["--socket", "/dev/null/nowhere", "invoke"], &events::pre().to_string()).await.status,
+            ctl_with(world, &["--socket", "/dev/null/nowhere", "invoke"], "{bad").await.status,
+            Some(2)
+        );
+        assert_eq!(
+            ctl_with(world, &["--socket", "/dev/null/nowhere", "invoke"], &events::pre().to_string())
+                .await
+                .status,
             Some(3)
         );
     });

@@ -124,6 +124,33 @@ impl Client {
         self.notifications.pop_front()
     }
 
+    /// The process that listens on the socket, as far as the system tells: where a service manager made the socket, that
+    /// is the service manager.
+    #[must_use]
+    #[cfg(target_os = "linux")]
+    pub fn peer(&self) -> Option<u32> {
+        let peer = rustix::net::sockopt::socket_peercred(self.stream.get_ref()).ok()?;
+        u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+    }
+
+    /// Other systems do not tell.
+    #[must_use]
+    #[cfg(not(target_os = "linux"))]
+    pub fn peer(&self) -> Option<u32> {
+        None
+    }
+
+    /// Waits until the daemon closes the connection, as it does when it ends. False when it has not at the deadline.
+    pub fn wait_closed(mut self, deadline: Instant) -> bool {
+        loop {
+            match self.line(deadline) {
+                Ok(_) => {}
+                Err(ClientError::TimedOut(_)) => return false,
+                Err(_) => return true,
+            }
+        }
+    }
+
     fn broken(&self, error: io::Error) -> ClientError {
         match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ClientError::TimedOut(self.timeout),

@@ -46,7 +46,10 @@ fn listens(socket: &Path, deadline: Instant) -> bool {
 }
 
 /// Runs `systemctl --user`: whether it succeeded, and what it said.
-fn systemctl(arguments: &[&str], deadline: Instant) -> std::io::Result<(bool, String)> {
+///
+/// # Errors
+/// When there is none, or it does not answer in time.
+pub fn systemctl(arguments: &[&str], deadline: Instant) -> std::io::Result<(bool, String)> {
     let mut systemctl = command("systemctl");
     systemctl.arg("--user").args(arguments).stdin(Stdio::null());
     let (status, words) = ask(systemctl, deadline.min(Instant::now() + Duration::from_secs(ANSWER_SECONDS)))?;
@@ -55,7 +58,8 @@ fn systemctl(arguments: &[&str], deadline: Instant) -> std::io::Result<(bool, St
 }
 
 /// Whether a user manager runs: it listens here (systemctl asks it there without a bus).
-fn manager_runs() -> bool {
+#[must_use]
+pub fn manager_runs() -> bool {
     folder("XDG_RUNTIME_DIR").is_some_and(|runtime| runtime.join("systemd/private").exists())
 }
 
@@ -67,7 +71,8 @@ fn unit_is_installed() -> bool {
     folders.any(|folder| folder.join("systemd/user").join(SOCKET_UNIT).exists())
 }
 
-/// A folder that the environment names.
-fn folder(variable: &str) -> Option<PathBuf> {
+/// A folder that the environment names by its absolute path.
+#[must_use]
+pub fn folder(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
 }

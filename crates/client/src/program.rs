@@ -19,7 +19,7 @@ pub const PROGRAM_VARIABLE: &str = "HOOKSD_BIN";
 ///
 /// # Errors
 /// With where it was looked for.
-pub(crate) fn find() -> Result<PathBuf, String> {
+pub fn find() -> Result<PathBuf, String> {
     let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("hooksd")));
     if let Some(beside) = beside.filter(|path| executable(path)) {
         return Ok(beside);
@@ -56,7 +56,7 @@ fn executable(path: &Path) -> bool {
     clippy::disallowed_methods,
     reason = "starts the daemon or asks the service manager; runs no handler"
 )]
-pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
+pub fn command(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
 }
 
@@ -66,7 +66,7 @@ pub(crate) fn command(program: impl AsRef<OsStr>) -> Command {
 /// # Errors
 /// When it cannot be started, or not all is said at the deadline; the program, but nothing it has started, is killed
 /// then.
-pub(crate) fn ask(mut command: Command, deadline: Instant) -> io::Result<(ExitStatus, String)> {
+pub fn ask(mut command: Command, deadline: Instant) -> io::Result<(ExitStatus, String)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     command.stderr(OwnedFd::from(theirs.try_clone()?)).stdout(OwnedFd::from(theirs));
     let mut child = command.spawn()?;

@@ -1,18 +1,20 @@
 //! The `hooksd` program.
 
 use std::io::Write;
+use std::os::unix::net::UnixListener;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
 use hooksd::background::{self, Starter};
+use hooksd::configure::{self, Given, SettingsError};
 use hooksd::listen::{ListenError, listen, listen_in_turn};
-use hooksd::{Settings, Shutdown, demo};
-use hooksd_protocol::socket::socket_path;
+use hooksd::{Settings, Shutdown, activation, demo, service};
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::task::JoinHandle;
 use tracing_subscriber::EnvFilter;
 
 /// Runs hooks for coding agents: events in over a Unix socket, decisions out.
@@ -47,6 +49,13 @@ enum Command {
 /// Exit status when another daemon is running already: nothing is wrong, but it is not this one.
 const ALREADY_RUNNING: u8 = 3;
 
+/// Exit status when a setting is wrong, as for a wrong command line.
+const WRONG_SETTINGS: u8 = 2;
+
+/// How long the service manager is told that the documents are being looked at. Seconds; longer than reading them takes
+/// in a shortage.
+const RELOAD_LONGEST: Duration = Duration::from_secs(10);
+
 /// How long a thread that reads files stays without work. One day: where threads run short, those that are there are
 /// all there will be, and an idle one costs a few kilobytes.
 const BLOCKING_KEEP_ALIVE: Duration = Duration::from_secs(24 * 60 * 60);
@@ -80,8 +89,10 @@ fn main() -> ExitCode {
             if let Some(starter) = starter {
                 starter.failed(&format!("{error:#}"));
             }
-            match error.downcast_ref() {
-                Some(ListenError::AlreadyRunning(_)) => ExitCode::from(ALREADY_RUNNING),
+            let running = matches!(error.downcast_ref(), Some(ListenError::AlreadyRunning(_)));
+            match (running, error.is::<SettingsError>()) {
+                (true, _) => ExitCode::from(ALREADY_RUNNING),
+                (_, true) => ExitCode::from(WRONG_SETTINGS),
                 _ => ExitCode::FAILURE,
             }
         }
@@ -90,14 +101,24 @@ fn main() -> ExitCode {
 
 fn run(arguments: Arguments, starter: &mut Option<Starter>) -> Result<()> {
     let demo = matches!(arguments.command, Some(Command::Demo));
-    let settings = if demo { None } else { Some(settings(&arguments)) };
-    if let (Some(_), Some(Ok(settings))) = (&starter, &settings) {
+    let (settings, listener) = if demo {
+        (None, None)
+    } else {
+        match activation::take() {
+            Ok(Some((path, listener))) => (Some(settle(&arguments, Some(path))), Some(listener)),
+            Ok(None) => (Some(settle(&arguments, None)), None),
+            Err(error) => (Some(Err(error)), None),
+        }
+    };
+    if let (Some(_), Some(Ok((settings, _)))) = (&starter, &settings) {
         // Without a log the daemon works all the same.
         let _ = background::log_to_file(&settings.config_dir);
     }
-    let filter = EnvFilter::try_from_env("HOOKSD_LOG")
-        .unwrap_or_else(|_| EnvFilter::new(if demo { "error" } else { "info" }));
-    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let filter = match &settings {
+        Some(Ok((_, log))) => log,
+        _ => "error",
+    };
+    let log = tracing_subscriber::fmt().with_env_filter(EnvFilter::new(filter)).with_writer(std::io::stderr);
     log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init();
     let settings = settings.transpose()?;
     hooksd_runner::seal_descriptors().context("cannot keep inherited descriptors from handlers")?;
@@ -106,7 +127,7 @@ fn run(arguments: Arguments, starter: &mut Option<Starter>) -> Result<()> {
     }
     let runtime = runtime()?;
     match settings {
-        Some(settings) => serve(&runtime, settings, starter),
+        Some((settings, _)) => serve(&runtime, settings, listener, starter),
         None => runtime.block_on(demo::play(&mut anstream::stdout())),
     }
 }
@@ -120,37 +141,45 @@ fn runtime() -> Result<Runtime> {
     Ok(runtime)
 }
 
-/// What the command line and the environment say.
-fn settings(arguments: &Arguments) -> Result<Settings> {
+/// What the command line, the service manager, the environment and the settings file say.
+fn settle(arguments: &Arguments, passed: Option<PathBuf>) -> Result<(Settings, String)> {
     let absolute = |path: &PathBuf| std::path::absolute(path).context("cannot resolve a path");
-    let socket = match &arguments.socket {
-        Some(path) => absolute(path)?,
-        None => socket_path(&|name| std::env::var_os(name))?,
-    };
-    let settings = match (Settings::from_environment(), &arguments.config_dir) {
-        (Some(settings), Some(folder)) => Settings { config_dir: absolute(folder)?, ..settings },
-        (Some(settings), None) => settings,
-        (None, Some(folder)) => Settings::new(absolute(folder)?),
-        (None, None) => {
-            return Err(anyhow!("no config dir: set HOME or HOOKSD_CONFIG_DIR, or use --config-dir"));
-        }
-    };
-    Ok(Settings { socket: Some(socket), poll: arguments.poll, ..settings })
+    configure::settings(Given {
+        socket: arguments.socket.as_ref().map(absolute).transpose()?,
+        passed,
+        config_dir: arguments.config_dir.as_ref().map(absolute).transpose()?,
+        poll: arguments.poll,
+        on_demand: arguments.in_background,
+    })
 }
 
-fn serve(runtime: &Runtime, settings: Settings, starter: &mut Option<Starter>) -> Result<()> {
+fn serve(
+    runtime: &Runtime,
+    settings: Settings,
+    passed: Option<UnixListener>,
+    starter: &mut Option<Starter>,
+) -> Result<()> {
     let socket = settings.socket.clone().context("no socket")?;
-    let (held, listener) = if starter.is_some() { listen_in_turn(&socket)? } else { listen(&socket)? };
+    let (held, listener) = match passed {
+        Some(listener) => (None, listener),
+        None => {
+            let (held, listener) =
+                if starter.is_some() { listen_in_turn(&socket)? } else { listen(&socket)? };
+            (Some(held), listener)
+        }
+    };
     // A daemon must not keep anybody's folder busy, nor notice when its own is removed (B48).
     std::env::set_current_dir("/").context("cannot change to /")?;
     runtime.block_on(async {
         let listener = tokio::net::UnixListener::from_std(listener).context("cannot use the socket")?;
         let shutdown = Shutdown::default();
-        let signals = tokio::spawn(watch_signals(shutdown.clone()));
-        tracing::info!(socket = %socket.display(), config_dir = %settings.config_dir.display(), "listening");
+        let signals = watch_signals(shutdown.clone())?;
+        let (activated, config_dir) = (settings.activated, settings.config_dir.display());
+        tracing::info!(socket = %socket.display(), %config_dir, activated, "listening");
         if let Some(starter) = starter.take() {
             starter.listening();
         }
+        service::ready();
         hooksd::run(listener, settings, shutdown).await;
         signals.abort();
         anyhow::Ok(())
@@ -159,19 +188,27 @@ fn serve(runtime: &Runtime, settings: Settings, starter: &mut Option<Starter>) -
     Ok(())
 }
 
-/// TERM and INT stop the daemon, the second one without waiting for running events. HUP is heard and changes nothing: sessions reload when they ask to.
-async fn watch_signals(shutdown: Shutdown) {
-    let (Ok(mut term), Ok(mut interrupt), Ok(mut hangup)) =
-        (signal(SignalKind::terminate()), signal(SignalKind::interrupt()), signal(SignalKind::hangup()))
-    else {
-        tracing::error!("signals cannot be watched; stop the daemon with `hooksctl shutdown`");
-        return;
-    };
-    loop {
-        tokio::select! {
-            _ = term.recv() => shutdown.once_more(),
-            _ = interrupt.recv() => shutdown.once_more(),
-            _ = hangup.recv() => tracing::info!("HUP: each session reads its documents anew at session/reload"),
+/// TERM and INT stop the daemon, the second one without waiting for running events. HUP has it look at all documents.
+/// From here on none of them ends the process by itself.
+fn watch_signals(shutdown: Shutdown) -> Result<JoinHandle<()>> {
+    let watch = |kind| signal(kind).context("signals cannot be watched");
+    let mut term = watch(SignalKind::terminate())?;
+    let mut interrupt = watch(SignalKind::interrupt())?;
+    let mut hangup = watch(SignalKind::hangup())?;
+    Ok(tokio::spawn(async move {
+        loop {
+            tokio::select! {
+                _ = term.recv() => shutdown.once_more(),
+                _ = interrupt.recv() => shutdown.once_more(),
+                _ = hangup.recv() => {
+                    tracing::info!("HUP: looking at all documents");
+                    service::reloading();
+                    if !shutdown.reload.within(RELOAD_LONGEST).await {
+                        tracing::warn!("the documents are still being looked at");
+                    }
+                    service::ready();
+                }
+            }
         }
-    }
+    }))
 }

@@ -30,7 +30,7 @@ pub(crate) fn run(
     };
     let EventInput { invocation, payload, .. } = event;
     let invoke = HookInvoke { session, invocation, payload, options: InvokeOptions::default() };
-    let mut client = connect_or_start(arguments)?.with_timeout(Duration::from_secs(wanted.timeout));
+    let mut client = connect_or_start(arguments, printer)?.with_timeout(Duration::from_secs(wanted.timeout));
     let result = client.invoke(&invoke)?;
     printer.result(&result, |lines| describe(&result, lines))
 }

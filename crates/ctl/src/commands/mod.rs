@@ -2,6 +2,8 @@
 
 pub(crate) mod check;
 pub(crate) mod invoke;
+pub(crate) mod restart;
+pub(crate) mod service;
 pub(crate) mod show;
 pub(crate) mod shutdown;
 pub(crate) mod status;
@@ -18,12 +20,28 @@ use hooksd_protocol::socket::check_length;
 use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::input::absolute;
+use crate::met::Met;
+use crate::print::Printer;
 
 /// How long the daemon may take to answer a question about itself. Seconds.
 const QUESTION_SECONDS: u64 = 10;
 
-/// Connects to the daemon, and has one started first if there is none.
-fn connect_or_start(arguments: &Arguments) -> Result<Client, Failure> {
+/// Connects to the daemon, and has one started first if there is none. One of another version is remarked, one of
+/// another protocol is an error.
+fn connect_or_start(arguments: &Arguments, printer: &mut Printer) -> Result<Client, Failure> {
+    let mut client = start(arguments)?;
+    let met = Met::greet(&mut client)?;
+    if !met.speaks_ours() {
+        return Err(Failure::Foreign(met.difference().unwrap_or_default()));
+    }
+    if let Some(difference) = met.difference() {
+        printer.remark(&difference);
+    }
+    Ok(client)
+}
+
+/// The same, whatever version answers.
+fn start(arguments: &Arguments) -> Result<Client, Failure> {
     let deadline = Instant::now() + Duration::from_secs(START_SECONDS);
     Ok(patient(Client::connect_or_start(&socket(arguments)?, deadline)?))
 }
