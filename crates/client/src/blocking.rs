@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::error::ClientError;
 use crate::response::read_invoke_result;
 use crate::wire::{Incoming, Notification, parse};
-use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, start};
 
 /// Notifications kept while an answer is awaited. Notifications. The oldest are dropped first.
 const MAX_NOTIFICATIONS: usize = 1024;
@@ -37,12 +37,27 @@ impl Client {
     pub fn connect(path: &Path) -> Result<Client, ClientError> {
         let stream = UnixStream::connect(path)
             .map_err(|source| ClientError::NotRunning { path: path.to_owned(), source })?;
-        Ok(Client {
+        Ok(Client::on(stream))
+    }
+
+    /// Connects to the socket at `path`; when nobody listens there, has a daemon started first, and waits for it until
+    /// the deadline. [`start`] says how; `HOOKSD_AUTOSTART=0` forbids it. A connection that is there costs
+    /// what [`Client::connect`] costs.
+    ///
+    /// # Errors
+    /// [`ClientError::CannotStart`] when none could be started, with the reason; [`ClientError::NotRunning`] when none
+    /// may be.
+    pub fn connect_or_start(path: &Path, deadline: Instant) -> Result<Client, ClientError> {
+        start::connect_or_start(path, deadline).map(Client::on)
+    }
+
+    fn on(stream: UnixStream) -> Client {
+        Client {
             stream: BufReader::new(stream),
             next_id: 1,
             timeout: CALL_TIMEOUT,
             notifications: VecDeque::new(),
-        })
+        }
     }
 
     /// Each call may take this long; from a millisecond to a year.
@@ -107,6 +122,33 @@ impl Client {
     /// The oldest notification that arrived while answers were awaited.
     pub fn notification(&mut self) -> Option<Notification> {
         self.notifications.pop_front()
+    }
+
+    /// The process that listens on the socket, as far as the system tells: where a service manager made the socket, that
+    /// is the service manager.
+    #[must_use]
+    #[cfg(target_os = "linux")]
+    pub fn peer(&self) -> Option<u32> {
+        let peer = rustix::net::sockopt::socket_peercred(self.stream.get_ref()).ok()?;
+        u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+    }
+
+    /// Other systems do not tell.
+    #[must_use]
+    #[cfg(not(target_os = "linux"))]
+    pub fn peer(&self) -> Option<u32> {
+        None
+    }
+
+    /// Waits until the daemon closes the connection, as it does when it ends. False when it has not at the deadline.
+    pub fn wait_closed(mut self, deadline: Instant) -> bool {
+        loop {
+            match self.line(deadline) {
+                Ok(_) => {}
+                Err(ClientError::TimedOut(_)) => return false,
+                Err(_) => return true,
+            }
+        }
     }
 
     fn broken(&self, error: io::Error) -> ClientError {

@@ -50,4 +50,4 @@ pub use limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_CAP, OUTPUT_GRACE, QUEUE_LON
 pub use orphans::adopt_orphans;
 pub use rlimits::{Limited, Rlimit, Rlimits};
 pub use run::{Admission, Program, Run, Runner, Turn};
-pub use spawn::seal_descriptors;
+pub use spawn::{close_inherited_descriptors, seal_descriptors};
