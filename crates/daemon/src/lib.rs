@@ -7,13 +7,17 @@
 //! [`run`] serves a listener until it is told to stop: the caller owns the socket and the stop signal, so every
 //! test boots the real server in its own process.
 
+mod account;
 mod connection;
 pub mod daemon;
 pub mod demo;
 mod driven;
 pub mod fanout;
+mod feed;
+mod gate;
 mod hot;
 mod invoke;
+mod journal;
 mod legacy;
 pub mod lifecycle;
 mod lines;
@@ -23,11 +27,16 @@ mod once;
 mod outbox;
 mod pinned;
 mod plugins;
+mod record;
 mod session;
 mod sessions;
 pub mod settings;
+mod stats;
+mod subscriber;
 mod transcripts;
+mod unfinished;
 mod unwound;
+mod who;
 
 pub use daemon::{Shutdown, run};
 pub use settings::Settings;

@@ -15,6 +15,30 @@ pub const DRAIN_SECONDS: u64 = 10;
 const OWN_VARIABLES: [&str; 6] =
     ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
+/// What is kept of events in the journal, and how much.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JournalSettings {
+    /// Whether anything is.
+    pub enabled: bool,
+    /// Whether payloads and outputs are, without secrets.
+    pub payloads: bool,
+    /// The most the journal takes. Bytes. The oldest records go first.
+    pub max_bytes: u64,
+    /// How long records are kept.
+    pub max_age: Duration,
+}
+
+impl Default for JournalSettings {
+    fn default() -> JournalSettings {
+        JournalSettings {
+            enabled: true,
+            payloads: false,
+            max_bytes: 64 * 1024 * 1024,
+            max_age: Duration::from_secs(30 * 24 * 60 * 60),
+        }
+    }
+}
+
 /// What a daemon is told when it starts.
 #[derive(Debug, Clone)]
 pub struct Settings {
@@ -32,6 +56,8 @@ pub struct Settings {
     pub poll: bool,
     /// How many processes stay or wait, and how long.
     pub warm: WarmLimits,
+    /// The journal.
+    pub journal: JournalSettings,
 }
 
 impl Settings {
@@ -46,6 +72,7 @@ impl Settings {
             drain: Duration::from_secs(DRAIN_SECONDS),
             poll: false,
             warm: WarmLimits::default(),
+            journal: JournalSettings::default(),
         }
     }
 
