@@ -11,6 +11,7 @@ mod wire;
 
 pub use error::{ClientError, ResponseMismatch};
 pub use response::{check_response, read_invoke_result};
+pub use wire::Notification;
 
 use std::path::PathBuf;
 use std::time::Duration;

@@ -2,6 +2,7 @@
 
 use hooksd_client::ClientError;
 use hooksd_config::trust::consent::ConsentError;
+use hooksd_journal::JournalError;
 use hooksd_protocol::rpc::error_code;
 use hooksd_protocol::socket::SocketPathError;
 
@@ -17,6 +18,9 @@ pub(crate) enum Failure {
     /// The daemon could not be asked.
     #[error("{0}")]
     Client(#[from] ClientError),
+    /// The journal cannot be read.
+    #[error("{0}")]
+    Journal(#[from] JournalError),
     /// Trust was not changed.
     #[error("{0}")]
     Trust(#[from] ConsentError),
@@ -36,7 +40,7 @@ impl Failure {
             Failure::Client(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => 2,
             Failure::Trust(_) | Failure::NotTrusted(_) => 5,
             Failure::Client(ClientError::NotRunning { .. }) => 3,
-            Failure::Client(_) => 4,
+            Failure::Client(_) | Failure::Journal(_) => 4,
         }
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! Exit status: 0 done; 1 `check` found something; 2 the command line or an input is wrong; 3 no daemon answers;
 //! 4 the daemon refused or its answer cannot be read; 5 trust was not changed. Output is plain when it is not a terminal; `--json` is for
-//! machines and holds exactly one JSON value.
+//! machines and holds exactly one JSON value, and one a line from `tail`.
 
 mod arguments;
 mod commands;
@@ -15,6 +15,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
+use crate::failure::Failure;
 use crate::print::Printer;
 
 fn main() -> ExitCode {
@@ -24,12 +25,17 @@ fn main() -> ExitCode {
         Command::Invoke(invoke) => commands::invoke::run(&arguments, invoke, &mut printer),
         Command::Status => commands::status::run(&arguments, &mut printer),
         Command::Check(check) => commands::check::run(check, &mut printer),
+        Command::Log(log) => commands::log::run(log, &mut printer),
+        Command::Stats(stats) => commands::stats::run(&arguments, stats, &mut printer),
+        Command::Tail(tail) => commands::tail::run(&arguments, tail, &mut printer),
         Command::Show(show) => commands::show::run(&arguments, show, &mut printer),
         Command::Trust(trust) => commands::trust::run(trust, &mut printer),
         Command::Shutdown(shutdown) => commands::shutdown::run(&arguments, shutdown, &mut printer),
     };
     match done {
         Ok(code) => code,
+        // Whoever has read enough, like `head`, need not be told so.
+        Err(Failure::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             printer.error(&failure.to_string());
             ExitCode::from(failure.exit_status())

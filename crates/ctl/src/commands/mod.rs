@@ -2,9 +2,13 @@
 
 pub(crate) mod check;
 pub(crate) mod invoke;
+pub(crate) mod log;
+pub(crate) mod openmetrics;
 pub(crate) mod show;
 pub(crate) mod shutdown;
+pub(crate) mod stats;
 pub(crate) mod status;
+pub(crate) mod tail;
 pub(crate) mod trust;
 
 use std::time::Duration;
