@@ -18,7 +18,7 @@ struct Exhausted {
 
 impl Drop for Exhausted {
     fn drop(&mut self) {
-        prlimit(Some(self.daemon), Resource::Nofile, self.before.clone()).unwrap();
+        prlimit(Some(self.daemon), Resource::Nofile, self.before).unwrap();
     }
 }
 
