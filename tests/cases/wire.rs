@@ -86,6 +86,75 @@ fn b77_huge_and_endless_lines() {
     });
 }
 
+/// Who does not read, or stops in the middle of a line, holds up nobody and is told what he has lost.
+#[test]
+fn b79_slow_or_stuck_peers() {
+    const EVENTS: usize = 5000;
+    daemon(async |world| {
+        let mut agent = world.agent_of(&events::shell("Stop", "true")).await;
+        let observer = async |wanted: Value| {
+            let mut line = world.connect().await;
+            let greeting = json!({ "client": { "name": "x", "observer": true } });
+            line.call("initialize", greeting).await.unwrap();
+            line.call("events/subscribe", wanted).await.unwrap();
+            line
+        };
+        let mut idle = Vec::new();
+        for _ in 0..200 {
+            idle.push(world.connect().await);
+        }
+        let mut half = world.connect().await;
+        half.send_bytes(br#"{"jsonrpc":"2.0","id":1,"method":"#).await;
+        let mut stuck = observer(json!({})).await;
+        let mut reads = observer(json!({ "kinds": ["decision"] })).await;
+        let reader = tokio::spawn(async move {
+            let mut seqs = Vec::new();
+            while seqs.len() < EVENTS {
+                let message = reads.message().await;
+                assert_eq!(message["method"], "events/item", "{message}");
+                seqs.push(message["params"]["seq"].as_u64().unwrap());
+            }
+            seqs
+        });
+        let mut own = Vec::new();
+        for number in 0..EVENTS {
+            agent.invoke(&events::pre()).await;
+            if number % 1000 == 0 {
+                own.push(stuck.request("session/list", &json!({})).await);
+            }
+        }
+        let seqs = reader.await.unwrap();
+        assert!(seqs.windows(2).all(|pair| pair[0] < pair[1]), "out of order");
+        // Somebody new is served at once.
+        let started = std::time::Instant::now();
+        let mut new = world.connect().await;
+        let stats = new.call("daemon/stats", json!({})).await.unwrap();
+        assert!(started.elapsed() < Duration::from_secs(5));
+        assert!(stats["items_lost"].as_u64().unwrap() > 0, "{stats}");
+        // Whoever was stuck finds all his answers, and every item or how many are missing in its place.
+        for id in own {
+            assert_eq!(stuck.answer(id).await.unwrap()["sessions"].as_array().unwrap().len(), 1);
+        }
+        let (mut items, mut lost, mut last) = (0, 0, 0);
+        while items + lost < 2 * EVENTS as u64 {
+            let message = stuck.message().await;
+            match message["method"].as_str() {
+                Some("events/gap") => lost += message["params"]["lost"].as_u64().unwrap(),
+                Some("events/item") => {
+                    let seq = message["params"]["seq"].as_u64().unwrap();
+                    assert!(seq > last, "out of order");
+                    (items, last) = (items + 1, seq);
+                }
+                _ => panic!("{message}"),
+            }
+        }
+        assert_eq!(items + lost, 2 * EVENTS as u64);
+        assert!(lost > 0);
+        let peak = processes::peak(world.pid());
+        assert!(peak < 100 << 20, "the daemon has used {peak} bytes");
+    });
+}
+
 /// One bad line costs itself alone. D4: odd values are no bad line, and reach handlers as they came.
 #[test]
 fn b78_one_bad_request_is_not_a_dead_connection() {
@@ -106,6 +175,7 @@ fn b78_one_bad_request_is_not_a_dead_connection() {
         let expected = decision("PreToolUse", json!({ "permission": deny("Hook blocked the operation") }));
         for (id, args) in (900..).zip([
             r#"{"a":"a\ud83d"}"#,
+            "{\"line\":\"a\u{2028}b\u{2029}c\u{85}d\"}",
             r#"{"b":123456789012345678901234567890,"a":1.0,"c":-0.0}"#,
             deep.as_str(),
         ]) {

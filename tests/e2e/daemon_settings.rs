@@ -36,7 +36,7 @@ fn every_value_has_an_origin() {
             ("drain_seconds", "4".to_owned(), "HOOKSD_DRAIN_SECONDS".to_owned()),
             ("poll", "true".to_owned(), at(3)),
             ("limits.handlers", "16".to_owned(), at(6)),
-            ("limits.connections", "4096".to_owned(), "default".to_owned()),
+            ("limits.connections", "16384".to_owned(), "default".to_owned()),
             ("journal.enabled", "false".to_owned(), at(8)),
             ("journal.payloads", "true".to_owned(), "HOOKSD_JOURNAL_PAYLOADS".to_owned()),
             ("journal.max_days", "16".to_owned(), at(9)),

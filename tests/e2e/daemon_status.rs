@@ -28,6 +28,7 @@ fn tells_what_there_is_and_what_runs() {
                 "sessions_without_environment": 0,
                 "running_handlers": 0,
                 "events": 0,
+                "journal": {},
             });
             for (key, value) in changes.as_object().unwrap() {
                 status[key] = value.clone();
@@ -41,6 +42,8 @@ fn tells_what_there_is_and_what_runs() {
             // As the limits of this machine allow.
             assert!(status["max_handlers"].as_u64().unwrap() > 0);
             status["max_handlers"] = json!(1);
+            assert_eq!(status["journal"]["enabled"], true);
+            status["journal"] = json!({});
             status
         };
         assert_eq!(status().await, expected(json!({})));

@@ -97,7 +97,7 @@ fn b68_concurrent_changes_lose_nothing() {
             .map(|entry| entry.unwrap().file_name().into_string().unwrap())
             .collect();
         left.sort();
-        assert_eq!(left, ["hooks_trust.json", "hooks_trust.json.lock"]);
+        assert_eq!(left, ["hooks_trust.json", "hooks_trust.json.lock", "hooksd"]);
     });
 }
 

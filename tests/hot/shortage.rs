@@ -1,6 +1,7 @@
 //! D5: a shortage of descriptors delays; it never takes a guard away.
 
-use hooksd_tests::harness::{Line, Setup, World, events, eventually, world_with};
+use hooksd_tests::harness::{Setup, World, events, eventually, world_with};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 use serde_json::json;
 
 const DESCRIPTORS: u32 = 64;
@@ -9,18 +10,24 @@ fn short() -> Setup {
     Setup { program: true, descriptors: Some(DESCRIPTORS), ..Setup::default() }
 }
 
-/// Connections that take every descriptor the daemon has left.
-async fn exhaust(world: &World) -> Vec<Line> {
-    let mut idle = Vec::new();
-    for _ in 0..2 * DESCRIPTORS {
-        idle.push(world.connect().await);
+/// While it is there the daemon gets no more descriptors.
+struct Exhausted {
+    daemon: Pid,
+    before: Rlimit,
+}
+
+impl Drop for Exhausted {
+    fn drop(&mut self) {
+        prlimit(Some(self.daemon), Resource::Nofile, self.before).unwrap();
     }
-    let pid = world.pid();
-    eventually("no descriptor is left", async || {
-        (hooksd_tests::harness::processes::descriptors(pid) >= DESCRIPTORS as usize).then_some(())
-    })
-    .await;
-    idle
+}
+
+fn exhaust(world: &World) -> Exhausted {
+    let daemon = Pid::from_raw(world.pid().try_into().unwrap()).unwrap();
+    // 0, 1 and 2 are taken, and those above may stay open.
+    let none = Rlimit { current: Some(3), maximum: Some(DESCRIPTORS.into()) };
+    let before = prlimit(Some(daemon), Resource::Nofile, none).unwrap();
+    Exhausted { daemon, before }
 }
 
 #[test]
@@ -30,11 +37,13 @@ fn a_session_opened_in_a_shortage_waits_for_its_guard() {
         // What is trusted is read from a file as well.
         world.write("config/.state/hooks_trust.json", json!({ "version": 1, "projects": {} }).to_string());
         let mut line = world.connect().await;
-        let idle = exhaust(world).await;
+        // Accepted by now: that takes a descriptor too.
+        line.call("daemon/status", json!({})).await.unwrap();
+        let shortage = exhaust(world);
         let id = line.request("session/open", &world.open_params()).await;
         // The daemon has the request: it answers the next one at once.
         line.call("daemon/status", json!({})).await.unwrap();
-        drop(idle);
+        drop(shortage);
         let opened = line.answer(id).await.expect("the session opens when the shortage is over");
         assert_eq!(opened["snapshot"]["events"], json!(["PreToolUse"]));
         assert_eq!(opened["snapshot"]["diagnostics"], json!([]));
@@ -46,11 +55,11 @@ fn a_session_that_follows_keeps_its_guard_through_a_shortage() {
     world_with(short(), async |world| {
         world.user(&events::shell("PreToolUse", "exit 2"));
         let mut agent = world.agent_with(json!({ "follow": true })).await;
-        let idle = exhaust(world).await;
+        let shortage = exhaust(world);
         world.user(&events::shell("PreToolUse", "echo new >&2; exit 2"));
         // Without descriptors nothing is read, and nothing is lost.
         agent.line.call("daemon/status", json!({})).await.unwrap();
-        drop(idle);
+        drop(shortage);
         eventually("the new guard serves", async || {
             let answer = agent.invoke(&events::pre()).await;
             assert_eq!(answer.behavior(), "deny");

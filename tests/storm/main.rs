@@ -13,12 +13,15 @@
 )]
 #![cfg(target_os = "linux")]
 
+mod crash;
 mod drain;
 mod fairness;
 mod inherited;
 mod limits;
 mod nested;
+mod peers;
 mod queue;
 mod soak;
+mod subscribers;
 mod support;
 mod trees;

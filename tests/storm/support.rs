@@ -117,6 +117,16 @@ impl Daemon {
             daemon.log().contains("listening")
         })
         .await;
+        // With the descriptors of its journal, if it can have one.
+        let client = daemon.connect().await;
+        hooksd_tests::harness::eventually("the journal is open", async || {
+            let journal = &client.call("daemon/status", json!({})).await.unwrap()["journal"];
+            (journal["ready"] == true || !journal["problem"].is_null()).then_some(())
+        })
+        .await;
+        let open = daemon.descriptors();
+        drop(client);
+        until("that connection is gone", || daemon.descriptors() < open).await;
         daemon
     }
 
@@ -191,6 +201,18 @@ impl Daemon {
     pub(crate) fn terminate(&self) {
         let pid = rustix::process::Pid::from_raw(self.pid().try_into().unwrap()).unwrap();
         rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+    }
+
+    /// Kills it, as the system would.
+    pub(crate) fn kill(&self) {
+        let mut process = self.process.lock().unwrap();
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+
+    /// The most memory it has had in RAM. Bytes.
+    pub(crate) fn peak(&self) -> usize {
+        hooksd_tests::harness::processes::peak(self.pid())
     }
 
     /// Waits for its end; the exit status.

@@ -53,6 +53,18 @@ impl Server {
         Server::start(command, folder)
     }
 
+    /// hooksd with this document, and with its journal and log on or off.
+    pub(crate) fn told(own: &Path, document: &Value, told: bool) -> Result<Server> {
+        let folder = folder()?;
+        fs::create_dir(folder.path().join("config")).context("cannot make a folder")?;
+        fs::create_dir(folder.path().join("project")).context("cannot make a folder")?;
+        fs::write(folder.path().join("config/hooks.json"), document.to_string()).context("hooks.json")?;
+        let mut command = command(own);
+        command.arg("hooksd").arg(folder.path().join("socket")).arg(folder.path().join("config"));
+        command.arg(if told { "on" } else { "off" });
+        Server::start(command, folder)
+    }
+
     /// The echo.
     pub(crate) fn echo(own: &Path) -> Result<Server> {
         let folder = folder()?;
@@ -125,6 +137,11 @@ impl Connection {
     fn new(stream: UnixStream) -> Result<Connection> {
         stream.set_read_timeout(Some(PATIENCE)).context("cannot bound the wait")?;
         Ok(Connection { stream: BufReader::with_capacity(64 * 1024, stream), line: Vec::new() })
+    }
+
+    /// The stream itself, when what comes next is no answer. What was read of it already is gone.
+    pub(crate) fn into_stream(self) -> UnixStream {
+        self.stream.into_inner()
     }
 
     pub(crate) fn send(&mut self, lines: &[u8]) -> Result<()> {

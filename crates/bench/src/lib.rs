@@ -10,6 +10,7 @@ mod floor;
 mod lines;
 mod machine;
 mod sample;
+pub mod serve;
 mod table;
 
 use std::path::Path;
@@ -85,7 +86,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// When a program cannot be started, or says something else than it should.
 pub fn compare(size: &Size, own: &Path, wanted: &[&str]) -> Result<String> {
     let mut table = table::Table::new(machine::line());
-    let all: [(&str, lines::Line); 10] = [
+    let all: [(&str, lines::Line); 11] = [
         ("a", lines::trip::no_match),
         ("b", lines::spawn::one),
         ("c", lines::spawn::twenty),
@@ -95,6 +96,7 @@ pub fn compare(size: &Size, own: &Path, wanted: &[&str]) -> Result<String> {
         ("g", lines::memory::sessions),
         ("h", lines::start::daemon),
         ("i", lines::start::client),
+        ("j", lines::journal::looked_on),
         ("growth", lines::growth::all),
     ];
     for (id, measure) in all {

@@ -1,12 +1,13 @@
-//! `bench compare [--quick] [LINE...]` prints the table; `bench echo SOCKET` is one of its floors.
+//! `bench compare [--quick] [LINE...]` prints the table; `bench echo SOCKET` is one of its floors, and
+//! `bench hooksd SOCKET CONFIG_DIR on|off` one of its sides.
 
 use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, Result};
-use bench::{Size, compare, echo};
+use bench::{Size, compare, echo, serve};
 
-const USAGE: &str = "usage: bench compare [--quick] [LINE...]\n       bench echo SOCKET";
+const USAGE: &str = "usage: bench compare [--quick] [LINE...]\n       bench echo SOCKET\n       bench hooksd SOCKET CONFIG_DIR on|off";
 
 #[allow(clippy::print_stdout, clippy::print_stderr, reason = "the table is what it is for")]
 fn main() -> ExitCode {
@@ -33,6 +34,10 @@ fn run(arguments: &[String]) -> Result<String> {
         }
         ["echo", socket] => {
             echo::serve(Path::new(socket))?;
+            Ok(String::new())
+        }
+        ["hooksd", socket, config_dir, told] => {
+            serve::serve(Path::new(socket), Path::new(config_dir), *told == "on")?;
             Ok(String::new())
         }
         _ => Ok(USAGE.to_owned()),

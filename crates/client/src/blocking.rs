@@ -151,6 +151,24 @@ impl Client {
         }
     }
 
+    /// The next notification, also one that has yet to come.
+    ///
+    /// # Errors
+    /// When the connection breaks, or none comes in time: [`ClientError::TimedOut`], after which waiting can go on.
+    pub fn wait_for_notification(&mut self, patience: Duration) -> Result<Notification, ClientError> {
+        let deadline = Instant::now() + patience.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
+        loop {
+            if let Some(notification) = self.notifications.pop_front() {
+                return Ok(notification);
+            }
+            match parse(&self.line(deadline)?)? {
+                Incoming::Notification(notification) => return Ok(notification),
+                Incoming::Answer { .. } => {}
+                Incoming::Complaint(error) => return Err(ClientError::Refused(error)),
+            }
+        }
+    }
+
     fn broken(&self, error: io::Error) -> ClientError {
         match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => ClientError::TimedOut(self.timeout),

@@ -17,6 +17,7 @@ mod wire;
 
 pub use error::{ClientError, ResponseMismatch};
 pub use response::{check_response, read_invoke_result};
+pub use wire::Notification;
 
 use std::fs::OpenOptions;
 use std::io::Read;

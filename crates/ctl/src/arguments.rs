@@ -27,6 +27,12 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run an event through the daemon and print the decision
     Invoke(Invoke),
+    /// What the daemon does, while it does it
+    Tail(Tail),
+    /// What ran and why it was decided so; needs no daemon
+    Log(Log),
+    /// Counters and latencies since the daemon's start
+    Stats(Stats),
     /// How the daemon is
     Status,
     /// Look at a hooks.json without loading it; needs no daemon
@@ -78,6 +84,99 @@ pub(crate) struct Invoke {
 pub(crate) enum ModeArgument {
     Interactive,
     Headless,
+}
+
+/// One line for each event, with its handlers; diagnostics, and what becomes of sessions, documents and trust. Ends with
+/// the daemon, with its reader, or with ctrl-c.
+#[derive(Debug, Args)]
+pub(crate) struct Tail {
+    /// Only these events
+    #[arg(long = "event", value_name = "NAME")]
+    pub(crate) events: Vec<String>,
+    /// Only these sessions
+    #[arg(long = "session", value_name = "ID")]
+    pub(crate) sessions: Vec<String>,
+    /// Only these kinds; default all but received and handler, which a decision's line sums up
+    #[arg(long = "kind", value_enum)]
+    pub(crate) kinds: Vec<KindArgument>,
+    /// Only diagnostics that matter so much
+    #[arg(long, value_enum)]
+    pub(crate) severity: Option<SeverityArgument>,
+    /// Begin after the item of this number, as --json shows it
+    #[arg(long, value_name = "SEQ")]
+    pub(crate) since: Option<u64>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum KindArgument {
+    Received,
+    Handler,
+    Decision,
+    Diagnostic,
+    Snapshot,
+    Session,
+    Trust,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SeverityArgument {
+    Debug,
+    Warning,
+    Error,
+}
+
+/// Newest first.
+#[derive(Debug, Args)]
+pub(crate) struct Log {
+    #[command(subcommand)]
+    pub(crate) action: Option<LogAction>,
+    /// Only this event
+    #[arg(long, value_name = "NAME")]
+    pub(crate) event: Option<String>,
+    /// Only calls of this tool, by the agent's own name
+    #[arg(long, value_name = "NAME")]
+    pub(crate) tool: Option<String>,
+    /// Only this session
+    #[arg(long, value_name = "ID")]
+    pub(crate) session: Option<String>,
+    /// Only events for which this handler was
+    #[arg(long, value_name = "ID")]
+    pub(crate) handler: Option<String>,
+    /// Only events with this outcome (deny, allow, ...) or a handler with this status (failed, timeout, ...)
+    #[arg(long, value_name = "WORD")]
+    pub(crate) outcome: Option<String>,
+    /// Only from this time on: RFC 3339, or so long ago, like 90s, 10m, 2h, 7d
+    #[arg(long, value_name = "TIME")]
+    pub(crate) since: Option<String>,
+    /// Only before this time
+    #[arg(long, value_name = "TIME")]
+    pub(crate) until: Option<String>,
+    /// At most so many
+    #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub(crate) limit: u32,
+    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
+    #[arg(long, global = true, value_name = "DIR")]
+    pub(crate) config_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum LogAction {
+    /// Everything about one event
+    Show(LogShow),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LogShow {
+    /// The invocation's id, or the beginning of it
+    #[arg(value_name = "ID")]
+    pub(crate) id: String,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Stats {
+    /// Print OpenMetrics text, for Prometheus and the like
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) openmetrics: bool,
 }
 
 #[derive(Debug, Args)]

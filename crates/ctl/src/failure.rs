@@ -2,6 +2,7 @@
 
 use hooksd_client::ClientError;
 use hooksd_config::trust::consent::ConsentError;
+use hooksd_journal::JournalError;
 use hooksd_protocol::rpc::error_code;
 use hooksd_protocol::socket::SocketPathError;
 
@@ -23,6 +24,9 @@ pub(crate) enum Failure {
     /// The service manager, or a file that it reads, did not let itself be changed.
     #[error("{0}")]
     Service(String),
+    /// The journal cannot be read.
+    #[error("{0}")]
+    Journal(#[from] JournalError),
     /// Trust was not changed.
     #[error("{0}")]
     Trust(#[from] ConsentError),
@@ -45,7 +49,7 @@ impl Failure {
             Failure::Client(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => 2,
             Failure::Trust(_) | Failure::NotTrusted(_) => 5,
             Failure::Client(ClientError::NotRunning { .. } | ClientError::CannotStart { .. }) => 3,
-            Failure::Client(_) | Failure::Foreign(_) => 4,
+            Failure::Client(_) | Failure::Foreign(_) | Failure::Journal(_) => 4,
             Failure::NotInstalled(_) => 6,
             Failure::Service(_) => 7,
         }

@@ -3,7 +3,7 @@
 //! Exit status: 0 done; 1 `check` found something; 2 the command line or an input is wrong; 3 no daemon answers;
 //! 4 the daemon refused, is of another protocol or its answer cannot be read; 5 trust was not changed; 6 an agent's
 //! configuration was not changed; 7 the service manager refused. Output is plain when it is not a terminal; `--json` is
-//! for machines and holds exactly one JSON value.
+//! for machines and holds exactly one JSON value, and one a line from `tail`.
 
 mod arguments;
 mod commands;
@@ -19,6 +19,7 @@ use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
 use crate::commands::install::Direction;
+use crate::failure::Failure;
 use crate::print::Printer;
 
 fn main() -> ExitCode {
@@ -28,6 +29,9 @@ fn main() -> ExitCode {
         Command::Invoke(invoke) => commands::invoke::run(&arguments, invoke, &mut printer),
         Command::Status => commands::status::run(&arguments, &mut printer),
         Command::Check(check) => commands::check::run(check, &mut printer),
+        Command::Log(log) => commands::log::run(log, &mut printer),
+        Command::Stats(stats) => commands::stats::run(&arguments, stats, &mut printer),
+        Command::Tail(tail) => commands::tail::run(&arguments, tail, &mut printer),
         Command::Show(show) => commands::show::run(&arguments, show, &mut printer),
         Command::Trust(trust) => commands::trust::run(trust, &mut printer),
         Command::Install(install) => commands::install::run(install, Direction::In, &mut printer),
@@ -39,6 +43,8 @@ fn main() -> ExitCode {
     };
     match done {
         Ok(code) => code,
+        // Whoever has read enough, like `head`, need not be told so.
+        Err(Failure::Output(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             printer.error(&failure.to_string());
             ExitCode::from(failure.exit_status())

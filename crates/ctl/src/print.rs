@@ -56,6 +56,22 @@ impl Printer {
         let _ = writeln!(anstream::stderr(), "{label} {}", safe(message));
     }
 
+    /// Prints one of many: as a line of JSON, or as text. It is out when this returns.
+    pub(crate) fn one<T: Serialize>(
+        &mut self,
+        value: &T,
+        text: impl FnOnce(&mut Vec<String>),
+    ) -> Result<(), Failure> {
+        self.result(value, text)?;
+        Ok(anstream::stdout().flush()?)
+    }
+
+    /// Prints a text as it is, whatever was asked for.
+    pub(crate) fn plain(&mut self, text: &str) -> Result<ExitCode, Failure> {
+        write!(anstream::stdout(), "{text}")?;
+        Ok(ExitCode::SUCCESS)
+    }
+
     /// Prints why a command failed, to standard error.
     pub(crate) fn error(&mut self, message: &str) {
         let label = paint(AnsiColor::Red, "error:");
@@ -77,6 +93,19 @@ pub(crate) fn safe(text: &str) -> String {
         match c {
             '\n' => out.push_str("\n    "),
             '\t' => out.push('\t'),
+            c if steers(c) => out.extend(c.escape_default()),
+            c => out.push(c),
+        }
+    }
+    out
+}
+
+/// `text` on one line, with control characters escaped.
+pub(crate) fn one_line(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.trim().chars() {
+        match c {
+            '\n' | '\t' => out.push(' '),
             c if steers(c) => out.extend(c.escape_default()),
             c => out.push(c),
         }

@@ -26,6 +26,7 @@ use crate::methods::{self, Answer, Work};
 use crate::outbox::Outbox;
 use crate::sessions::RETRY_AFTER_MS;
 use crate::unwound::{Panicked, poll_unwound, unwound};
+use crate::who::Who;
 
 /// The most requests of one connection that run at once. Requests. One more is refused with -32005.
 const MAX_IN_FLIGHT: usize = 1024;
@@ -43,15 +44,8 @@ pub(crate) struct Caller {
     pub(crate) id: u64,
     /// Its lines.
     pub(crate) outbox: Outbox,
-    /// The sessions it hears of.
-    sessions: Arc<Mutex<Vec<String>>>,
-}
-
-impl Caller {
-    /// Notes that the connection hears of a session.
-    pub(crate) fn hears_of(&self, session: &str) {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner).push(session.to_owned());
-    }
+    /// Who it is, and the sessions it hears of.
+    pub(crate) who: Arc<Who>,
 }
 
 /// The requests of one connection that are running.
@@ -102,10 +96,11 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     let outbox = Outbox::new(write_half);
     let gone = CancellationToken::new();
     let writer = tokio::spawn(outbox.clone().write(gone.clone()));
-    let caller = Caller { id: daemon.next_connection(), outbox, sessions: Arc::default() };
+    let caller = Caller { id: daemon.next_connection(), outbox, who: Arc::default() };
     let connection =
         Connection { daemon, caller, running: Arc::default(), tasks: TaskTracker::new(), gone: gone.clone() };
-    let mut lines = Lines::new(read_half, MAX_LINE);
+    let share = connection.daemon.unfinished.share();
+    let mut lines = Lines::new(read_half, MAX_LINE, share);
     // Answers that are there at once are written together, as long as the next request has arrived already.
     let mut answers = String::new();
     loop {
@@ -133,6 +128,12 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
                 let message = format!("the line is longer than {MAX_LINE} bytes and was thrown away");
                 answers.push_str(&error_line(&RawJson::null(), error_code::LINE_TOO_LONG, message));
             }
+            Ok(Line::Cut) => {
+                let message =
+                    "the line took room that others needed; it was thrown away: send it again at once";
+                let error = overloaded(message.to_owned());
+                answers.push_str(&response_line::<()>(&RawJson::null(), Err(&error)));
+            }
             Ok(Line::End) => {
                 connection.half_closed(lines.reader(), &closing).await;
                 break;
@@ -149,9 +150,23 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
         gone.cancel();
     }
     connection.tasks.wait().await;
+    connection.daemon.feed.leave(connection.caller.id);
     connection.leave_sessions();
     connection.caller.outbox.finish();
     let _ = writer.await;
+}
+
+/// Says why a connection is not served. Never waits: what does not fit the socket is not said.
+pub(crate) fn refuse(stream: UnixStream, most: usize) {
+    let message = format!("there are {most} connections, which is the limit; close some or try again");
+    tracing::warn!(most, "refused a connection: there are too many");
+    // Whoever has gone already needs no reason.
+    let _ = stream.try_write(response_line::<()>(&RawJson::null(), Err(&overloaded(message))).as_bytes());
+}
+
+fn overloaded(message: String) -> RpcError {
+    RpcError::new(error_code::OVERLOADED, message)
+        .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS }))
 }
 
 fn error_line(id: &RawJson, code: i64, message: impl Into<String>) -> String {
@@ -249,8 +264,7 @@ impl Connection {
         if self.tasks.len() >= MAX_IN_FLIGHT {
             let message =
                 format!("{MAX_IN_FLIGHT} requests of this connection are running; wait for answers");
-            return Err(RpcError::new(error_code::OVERLOADED, message)
-                .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS })));
+            return Err(overloaded(message));
         }
         let Some(key) = key else { return Ok(()) };
         let mut running = self.running.lock();
@@ -264,9 +278,7 @@ impl Connection {
 
     /// The sessions of the connection have lost it.
     fn leave_sessions(&self) {
-        let sessions =
-            std::mem::take(&mut *self.caller.sessions.lock().unwrap_or_else(PoisonError::into_inner));
-        for session in sessions {
+        for session in self.caller.who.leave() {
             if let Ok(session) = self.daemon.sessions.get(&session) {
                 session.detach(self.caller.id);
             }

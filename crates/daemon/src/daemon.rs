@@ -6,8 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use hooksd_protocol::json::RawJson;
-use hooksd_protocol::rpc::{RpcError, error_code, response_line};
 use hooksd_runner::warm::Warm;
 use hooksd_runner::{Bounds, Runner};
 use tokio::net::{UnixListener, UnixStream};
@@ -17,12 +15,17 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::connection;
+use crate::feed::Feed;
+use crate::gate::Gate;
 use crate::hot::Documents;
 use crate::hot::watch::{WatchMode, run as watch_documents};
+use crate::journal::Journal;
 use crate::once::Once;
 use crate::service;
-use crate::sessions::{RETRY_AFTER_MS, Sessions};
+use crate::sessions::Sessions;
 use crate::settings::Settings;
+use crate::stats::Stats;
+use crate::unfinished::Unfinished;
 
 /// How long to wait before accepting again when the system has no descriptor left. Milliseconds.
 const ACCEPT_RETRY_MS: u64 = 50;
@@ -48,6 +51,12 @@ pub(crate) struct Daemon {
     pub(crate) sessions: Sessions,
     pub(crate) documents: Arc<Documents>,
     pub(crate) watch_mode: WatchMode,
+    /// What those hear who look on.
+    pub(crate) feed: Arc<Feed>,
+    /// What is counted.
+    pub(crate) stats: Stats,
+    /// What is kept.
+    pub(crate) journal: Journal,
     /// The answers of requests that bring their session with them.
     pub(crate) once: Arc<Once>,
     /// Running events. They outlive the connection they came by, if they must (D11).
@@ -60,6 +69,10 @@ pub(crate) struct Daemon {
     pub(crate) closing: CancellationToken,
     pub(crate) started: Instant,
     pub(crate) connections: AtomicUsize,
+    /// How many there may be.
+    pub(crate) gate: Gate,
+    /// What their unfinished lines hold.
+    pub(crate) unfinished: Arc<Unfinished>,
     next_connection: AtomicU64,
     answered: AtomicU64,
     drain: watch::Sender<Duration>,
@@ -68,13 +81,19 @@ pub(crate) struct Daemon {
 impl Daemon {
     fn new(settings: Settings, stopping: CancellationToken, killing: CancellationToken) -> Daemon {
         let (drain, _) = watch::channel(settings.drain);
+        let feed = Arc::new(Feed::new(settings.journal.enabled));
+        let journal = Journal::start(&settings.config_dir, &settings.journal, feed.clone());
         Daemon {
             warm: Warm::new(settings.warm.clone()),
             runner: Runner::with_bounds(
                 Bounds::of_this_process().at_most(settings.max_handlers.unwrap_or(usize::MAX)),
             ),
+            gate: Gate::of_this_process(settings.max_connections),
             settings,
-            sessions: Sessions::default(),
+            sessions: Sessions::new(feed.clone()),
+            feed,
+            stats: Stats::default(),
+            journal,
             documents: Arc::default(),
             watch_mode: WatchMode::default(),
             once: Arc::default(),
@@ -84,6 +103,7 @@ impl Daemon {
             closing: CancellationToken::new(),
             started: Instant::now(),
             connections: AtomicUsize::new(0),
+            unfinished: Arc::default(),
             next_connection: AtomicU64::new(0),
             answered: AtomicU64::new(0),
             drain,
@@ -330,18 +350,11 @@ fn accept(daemon: &Arc<Daemon>, connections: &TaskTracker, stream: UnixStream) {
             return;
         }
     }
-    let most = daemon.settings.max_connections;
-    if daemon.connections.load(Ordering::Acquire) >= most {
-        tracing::warn!(most, "refused a connection: too many are open");
-        let message = format!("{most} connections are open; close some, or raise limits.connections");
-        let error = RpcError::new(error_code::OVERLOADED, message)
-            .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS }));
-        // A new connection has room for a line; who does not read it is closed all the same.
-        let _ = stream.try_write(response_line::<()>(&RawJson::null(), Err(&error)).as_bytes());
+    if !daemon.gate.admits(&daemon.connections) {
+        connection::refuse(stream, daemon.gate.most());
         return;
     }
     let daemon = daemon.clone();
-    daemon.connections.fetch_add(1, Ordering::AcqRel);
     connections.spawn(async move {
         connection::serve(daemon.clone(), stream).await;
         daemon.connections.fetch_sub(1, Ordering::AcqRel);
@@ -363,5 +376,8 @@ async fn stop(daemon: &Arc<Daemon>, connections: &TaskTracker) {
     daemon.closing.cancel();
     connections.close();
     let _ = tokio::time::timeout(Duration::from_secs(CLOSE_SECONDS), connections.wait()).await;
+    let journal = daemon.clone();
+    let written = tokio::task::spawn_blocking(move || journal.journal.stop());
+    let _ = tokio::time::timeout(Duration::from_secs(CLOSE_SECONDS), written).await;
     tracing::info!(children = daemon.runner.children(), "stopped");
 }

@@ -90,8 +90,8 @@ impl Surroundings {
     }
 }
 
-/// Hears when a handler begins (true), which is when it has its place, and ends (false).
-pub type Progress = Arc<dyn Fn(&Handler, bool) + Send + Sync>;
+/// Hears when a handler begins (nothing yet), which is when it has its place, and ends (what became of it).
+pub type Progress = Arc<dyn Fn(&Handler, Option<&Handled>) + Send + Sync>;
 
 /// Runs the selected handlers concurrently.
 ///
@@ -131,11 +131,11 @@ pub async fn fan_out(
                 },
             };
             if let Some(progress) = &progress {
-                progress(&handler, true);
+                progress(&handler, None);
             }
             let handled = serve(&runner, warmth.as_ref(), &handler, run, admission, &cancel).await;
             if let Some(progress) = &progress {
-                progress(&handler, false);
+                progress(&handler, Some(&handled));
             }
             (index, handled)
         });
@@ -174,10 +174,12 @@ async fn alone(
 ) -> Handled {
     let Some(stdin) = selected.stdin.clone() else { return Handled::default() };
     let run = surroundings.run(&selected.handler, stdin);
-    let tell = |active| progress.iter().for_each(|progress| progress(&selected.handler, active));
-    tell(true);
+    let tell =
+        |ended: Option<&Handled>| progress.iter().for_each(|progress| progress(&selected.handler, ended));
+    tell(None);
     let serving = Box::pin(serve(runner, surroundings.warmth.as_ref(), &selected.handler, run, None, cancel));
     let handled = unwound(serving).await;
-    tell(false);
-    handled.unwrap_or_else(|_| Handled { outcome: Some(lost()), ..Handled::default() })
+    let handled = handled.unwrap_or_else(|_| Handled { outcome: Some(lost()), ..Handled::default() });
+    tell(Some(&handled));
+    handled
 }

@@ -4,25 +4,27 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use hooksd_config::{Handler, Lifecycle};
-use hooksd_engine::outcome::{End, Outcome};
+use hooksd_config::Lifecycle;
+use hooksd_engine::outcome::End;
 use hooksd_engine::plan::{Input, Plan, plan};
 use hooksd_engine::projection::Transcripts;
-use hooksd_engine::reduce::{Ran, reduce};
+use hooksd_engine::reduce::{Ran, reduce_and_say_why};
 use hooksd_protocol::decision::{Body, Decision};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 use hooksd_protocol::invocation::Event;
 use hooksd_protocol::methods::{
-    HandlerReport, HandlerStatus, InvokeOptions, InvokeResult, ProtocolVersion, SessionOpen,
+    HandlerReport, InvokeOptions, InvokeResult, ItemBody, ProtocolVersion, SessionOpen,
 };
 use hooksd_protocol::rpc::{RpcError, error_code};
 use hooksd_runner::warm::Variables;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::account::{Account, Ended, report};
 use crate::daemon::Daemon;
 use crate::driven::{Driven, Running};
 use crate::fanout::{Progress, Surroundings, fan_out};
+use crate::feed::{About, cut, milliseconds};
 use crate::legacy;
 use crate::lifecycle::{Handled, Warmth};
 use crate::once::{Answer, Delivery, Execution, Finisher};
@@ -48,6 +50,8 @@ pub(crate) struct Request {
     pub(crate) content: String,
     /// When the request came.
     pub(crate) received: Instant,
+    /// What the client has called itself.
+    pub(crate) client: Option<Arc<str>>,
 }
 
 /// How a request can end before its answer.
@@ -140,6 +144,7 @@ pub(crate) async fn invoke(
                 cwd,
                 deadline,
                 received: request.received,
+                client: request.client,
                 progress,
                 records,
                 listed,
@@ -184,6 +189,7 @@ pub(crate) fn check_trusted(daemon: &Daemon, pinned: &Pinned) -> Result<(), RpcE
         return Ok(());
     }
     let root = pinned.root.display().to_string();
+    daemon.feed.publish(About::default(), || ItemBody::Trust { trusted: false, root: Some(cut(&root)) });
     let message = format!("{root} is no longer trusted but its hooks are loaded: use session/reload");
     Err(RpcError::new(error_code::UNTRUSTED_WORKSPACE, message).with(serde_json::json!({ "root": root })))
 }
@@ -207,6 +213,7 @@ struct Run {
     cwd: PathBuf,
     deadline: Option<Instant>,
     received: Instant,
+    client: Option<Arc<str>>,
     progress: Option<Progress>,
     /// How many appends to transcripts came before the event: handlers see those.
     records: u64,
@@ -217,6 +224,20 @@ struct Run {
 impl Run {
     /// Runs the event. The flag says whether the answer is worth repeating to a second delivery.
     async fn execute(self, execution: &Execution) -> (Answer, bool) {
+        self.account().received();
+        let mut ended = Ended::default();
+        let (answer, keep) = self.decide(execution, &mut ended).await;
+        self.account().finished(ended, &answer);
+        (answer, keep)
+    }
+
+    fn account(&self) -> Account<'_> {
+        let Run { daemon, session, pinned, input, id, cwd, received, client, .. } = self;
+        let (id, received, client) = (*id, *received, client.as_ref());
+        Account { daemon, session, pinned, input, id, cwd, received, client }
+    }
+
+    async fn decide(&self, execution: &Execution, ended: &mut Ended) -> (Answer, bool) {
         let _running = self.session.begin_event();
         if self.pinned.depth() >= MAX_DEPTH {
             let message =
@@ -248,6 +269,7 @@ impl Run {
             let killed = plan.selected.iter().zip(&handled).filter(|(_, handled)| was_killed(handled));
             let killed: Vec<&str> = killed.map(|(selected, _)| selected.handler.id.as_str()).collect();
             self.log_cancelled(&killed);
+            *ended = Ended { selected: plan.selected, handled, verdict: None };
             return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
         }
         let ran: Vec<Ran<'_>> = plan
@@ -256,8 +278,8 @@ impl Run {
             .zip(&handled)
             .map(|(selected, handled)| (&selected.handler, handled.outcome.as_ref()))
             .collect();
-        let (mut decision, statuses) =
-            reduce(&plan.facts, &self.session.accepts, plan.diagnostics.clone(), &ran);
+        let (mut decision, statuses, verdict) =
+            reduce_and_say_why(&plan.facts, &self.session.accepts, plan.diagnostics.clone(), &ran);
         let failed_before =
             plan.diagnostics.iter().any(|diagnostic| diagnostic.code == code::PROJECTION_FAILED);
         decision.diagnostics.extend(handled.iter().flat_map(|handled| handled.remarks.clone()));
@@ -265,6 +287,7 @@ impl Run {
         let handlers = reports
             .map(|(((handler, outcome), status), handled)| report(handler, *outcome, status, handled.warm));
         let handlers = handlers.collect();
+        *ended = Ended { selected: plan.selected, handled, verdict: Some(verdict) };
         (Ok(Arc::new(self.result(decision, handlers))), !failed_before)
     }
 
@@ -318,7 +341,14 @@ impl Run {
         }
         let warm = plan.selected.iter().any(|selected| selected.handler.lifecycle != Lifecycle::PerEvent);
         let surroundings = Surroundings { warmth: warm.then(|| self.warmth()), ..self.surroundings() };
-        fan_out(&self.daemon.runner, plan, &surroundings, &execution.cancel, self.progress.clone()).await
+        fan_out(
+            &self.daemon.runner,
+            plan,
+            &surroundings,
+            &execution.cancel,
+            self.account().progress(self.progress.clone()),
+        )
+        .await
     }
 
     /// What is started ahead knows of no event, and what stays knows of no session either: sessions with the same
@@ -391,32 +421,5 @@ impl Run {
         } else {
             tracing::info!(%session, %invocation, event, ?handlers, "event cancelled");
         }
-    }
-}
-
-fn milliseconds(duration: std::time::Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
-}
-
-fn report(handler: &Handler, outcome: Option<&Outcome>, status: HandlerStatus, warm: bool) -> HandlerReport {
-    let of = |read: &dyn Fn(&Outcome) -> u64| outcome.map_or(0, read);
-    HandlerReport {
-        id: handler.id.clone(),
-        source: handler.source.label(),
-        status,
-        exit_code: outcome.and_then(|outcome| match outcome.end {
-            End::Exited(status) => Some(status),
-            _ => None,
-        }),
-        signal: outcome.and_then(|outcome| match outcome.end {
-            End::Signaled(signal) => Some(signal),
-            _ => None,
-        }),
-        duration_ms: of(&|outcome| milliseconds(outcome.duration)),
-        queue_ms: of(&|outcome| milliseconds(outcome.queued)),
-        stdout_bytes: of(&|outcome| outcome.stdout.total),
-        stderr_bytes: of(&|outcome| outcome.stderr.total),
-        truncated: outcome.is_some_and(|outcome| outcome.stdout.truncated() || outcome.stderr.truncated()),
-        warm,
     }
 }

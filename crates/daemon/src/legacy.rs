@@ -8,12 +8,15 @@ use hooksd_config::Lifecycle;
 use hooksd_config::legacy::LEGACY_TIMEOUT_SECONDS;
 use hooksd_engine::outcome::{End, Outcome};
 use hooksd_engine::plan::Plan;
+use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::methods::{LegacyCommand, LegacyEmitted, LegacyName};
 use hooksd_protocol::seconds;
 use hooksd_runner::{Environment, OUTPUT_CAP, Program, Run};
 use uuid::Uuid;
 
+use crate::account::diagnostic_item;
 use crate::daemon::Daemon;
+use crate::feed::{About, Feed};
 use crate::pinned::MAX_DEPTH;
 use crate::session::Session;
 
@@ -58,28 +61,32 @@ pub(crate) fn emit(
         };
         let (runner, cancel, running) =
             (daemon.runner.clone(), daemon.killing.clone(), session.begin_event());
+        let feed = daemon.feed.clone();
         daemon.events.spawn(async move {
             let outcome = runner.run(run, &cancel).await;
-            report(&running.session().id, event, &command, &outcome);
+            report(running.session(), &feed, event, &command, &outcome);
         });
     }
     LegacyEmitted { accepted: true, handlers }
 }
 
-fn report(session: &str, event: LegacyName, command: &LegacyCommand, outcome: &Outcome) {
-    let source = &command.source;
-    match &outcome.end {
-        End::Exited(_) | End::Signaled(_) => tracing::debug!(%session, %event, %source, "command ended"),
-        End::TimedOut => {
-            tracing::warn!(%session, %event, %source, "command killed after {LEGACY_TIMEOUT_SECONDS} s");
+fn report(session: &Session, feed: &Feed, event: LegacyName, command: &LegacyCommand, outcome: &Outcome) {
+    let (id, source) = (&session.id, &command.source);
+    let (kind, message) = match &outcome.end {
+        End::Exited(_) | End::Signaled(_) => {
+            tracing::debug!(session = %id, %event, %source, "command ended");
+            return;
         }
-        End::Cancelled => tracing::warn!(%session, %event, %source, "command cut: the daemon is stopping"),
-        End::LaunchFailed { message } => {
-            tracing::warn!(%session, %event, %source, "command not started: {message}")
-        }
-        End::QueuedOut => tracing::warn!(%session, %event, %source, "command not started: no place in time"),
-        End::InvalidCommand => tracing::warn!(%session, %event, %source, "command not started: it is empty"),
-    }
+        End::TimedOut => (code::TIMEOUT, format!("command killed after {LEGACY_TIMEOUT_SECONDS} s")),
+        End::Cancelled => (code::CANCELLED, "command cut: the daemon is stopping".to_owned()),
+        End::LaunchFailed { message } => (code::LAUNCH_FAILED, format!("command not started: {message}")),
+        End::QueuedOut => (code::QUEUED_OUT, "command not started: no place in time".to_owned()),
+        End::InvalidCommand => (code::INVALID_COMMAND, "command not started: it is empty".to_owned()),
+    };
+    tracing::warn!(session = %id, %event, %source, "{message}");
+    let name = event.to_string();
+    let about = About { session: Some(id), event: Some(&name), ..About::default() };
+    feed.publish(about, || diagnostic_item(&Diagnostic::warning(kind, message).field(source.clone())));
 }
 
 /// A session that reports events of the older form itself would run their commands twice.

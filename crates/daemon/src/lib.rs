@@ -7,6 +7,7 @@
 //! [`run`] serves a listener until it is told to stop: the caller owns the socket and the stop signal, so every
 //! test boots the real server in its own process.
 
+mod account;
 pub mod activation;
 pub mod background;
 pub mod configure;
@@ -15,8 +16,11 @@ pub mod daemon;
 pub mod demo;
 mod driven;
 pub mod fanout;
+mod feed;
+mod gate;
 mod hot;
 mod invoke;
+mod journal;
 mod legacy;
 pub mod lifecycle;
 mod lines;
@@ -26,12 +30,17 @@ mod once;
 mod outbox;
 mod pinned;
 mod plugins;
+mod record;
 pub mod service;
 mod session;
 mod sessions;
 pub mod settings;
+mod stats;
+mod subscriber;
 mod transcripts;
+mod unfinished;
 mod unwound;
+mod who;
 
 pub use daemon::{Reload, Shutdown, run};
 pub use settings::Settings;

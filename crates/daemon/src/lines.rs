@@ -3,6 +3,8 @@
 use memchr::memchr;
 use tokio::io::{AsyncRead, AsyncReadExt};
 
+use crate::unfinished::{FREE, Share};
+
 /// How much is read at once, and kept while nothing comes. Bytes. The usual request fits.
 const BUFFER: usize = 8 * 1024;
 
@@ -16,6 +18,8 @@ pub(crate) enum Line<'a> {
     Complete(&'a [u8]),
     /// A line longer than the limit; reported as soon as it is, the rest of it is thrown away.
     TooLong,
+    /// A line that had to give way to others (see [`crate::unfinished`]); the rest of it is thrown away.
+    Cut,
     /// The end of the stream.
     End,
 }
@@ -32,12 +36,14 @@ pub(crate) struct Lines<R> {
     /// Throwing away the rest of a line that was too long.
     discarding: bool,
     ended: bool,
+    /// What the buffer holds of the room for all of them.
+    share: Share,
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(crate) fn new(reader: R, limit: usize) -> Lines<R> {
+    pub(crate) fn new(reader: R, limit: usize, share: Share) -> Lines<R> {
         let buffer = Vec::with_capacity(BUFFER);
-        Lines { reader, limit, buffer, start: 0, searched: 0, discarding: false, ended: false }
+        Lines { reader, limit, buffer, start: 0, searched: 0, discarding: false, ended: false, share }
     }
 
     /// The stream.
@@ -77,8 +83,15 @@ impl<R: AsyncRead + Unpin> Lines<R> {
                 let is_line = start < self.searched;
                 return Ok(if is_line { self.complete(start, self.searched) } else { Line::End });
             }
-            self.make_room();
-            self.ended = self.reader.read_buf(&mut self.buffer).await? == 0;
+            if !self.make_room().await {
+                return Ok(self.cut());
+            }
+            let read = tokio::select! {
+                biased;
+                read = self.reader.read_buf(&mut self.buffer) => read?,
+                () = self.share.cut.cancelled() => return Ok(self.cut()),
+            };
+            self.ended = read == 0;
         }
     }
 
@@ -92,36 +105,56 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Line::Complete(line.strip_suffix(b"\r").unwrap_or(line))
     }
 
-    /// Room to read into. What was taken goes, and a buffer that grew for a long line shrinks after it.
-    fn make_room(&mut self) {
+    /// The line that is under way makes room for others.
+    fn cut(&mut self) -> Line<'static> {
+        self.buffer = Vec::with_capacity(BUFFER);
+        (self.start, self.searched, self.discarding) = (0, 0, true);
+        self.share.free();
+        Line::Cut
+    }
+
+    /// Room to read into; false when there is none for so long a line. What was taken goes, and a buffer that grew for
+    /// a long line shrinks after it.
+    async fn make_room(&mut self) -> bool {
         if self.start > 0 {
             self.buffer.drain(..self.start);
             (self.start, self.searched) = (0, self.searched - self.start);
         }
-        if self.buffer.is_empty() && self.buffer.capacity() > LONG_READ {
+        if self.buffer.is_empty() && self.buffer.capacity() > FREE {
             self.buffer = Vec::with_capacity(BUFFER);
+            self.share.free();
         }
         if self.buffer.len() == self.buffer.capacity() {
-            self.buffer.reserve_exact(self.buffer.len().clamp(BUFFER, LONG_READ));
+            let more = self.buffer.len().clamp(BUFFER, LONG_READ);
+            if !self.share.grow(self.buffer.len() + more).await {
+                return false;
+            }
+            self.buffer.reserve_exact(more);
         }
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::sync::Arc;
+
     use tokio::io::{AsyncWriteExt, duplex};
+
+    use super::*;
+    use crate::unfinished::Unfinished;
 
     async fn split(text: &[u8], part: usize) -> Vec<Option<String>> {
         let (mut sender, receiver) = duplex(part);
         let text = text.to_vec();
         tokio::spawn(async move { sender.write_all(&text).await });
-        let mut lines = Lines::new(receiver, 10);
+        let share = Arc::<Unfinished>::default().share();
+        let mut lines = Lines::new(receiver, 10, share);
         let mut all = Vec::new();
         loop {
             match lines.next().await.unwrap() {
                 Line::End => return all,
-                Line::TooLong => all.push(None),
+                Line::TooLong | Line::Cut => all.push(None),
                 Line::Complete(line) => all.push(Some(String::from_utf8(line.to_vec()).unwrap())),
             }
         }

@@ -11,6 +11,7 @@ use hooksd_config::snapshot::Source;
 use hooksd_config::trust::{Policy, Store, store_path};
 use hooksd_config::{Lifecycle, Snapshot, project};
 use hooksd_engine::environment::is_secret;
+use hooksd_engine::redact::Redactor;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::methods::{
     FingerprintTrust, Mode, Plugins, ProjectInfo, SnapshotInfo, SourceInfo, Trust,
@@ -73,6 +74,8 @@ pub(crate) struct Pinned {
     inherited: OnceLock<Vec<(OsString, OsString)>>,
     /// What persistent handlers get, once one has run.
     persistent: OnceLock<Variables>,
+    /// Takes the session's secrets out of texts, once one was written down.
+    redactor: OnceLock<Redactor>,
 }
 
 /// Finds out what applies to a session. Reads files: not for an async thread.
@@ -155,6 +158,7 @@ pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Res
         store_stamp,
         inherited: OnceLock::new(),
         persistent: OnceLock::new(),
+        redactor: OnceLock::new(),
     })
 }
 
@@ -197,6 +201,11 @@ impl Pinned {
     /// The session's variables, as far as they are text.
     pub(crate) fn text_variables(&self) -> impl Iterator<Item = (&str, &str)> {
         self.variables.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)))
+    }
+
+    /// Takes the session's secrets out of texts that are written down.
+    pub(crate) fn redactor(&self) -> &Redactor {
+        self.redactor.get_or_init(|| Redactor::new(self.text_variables()))
     }
 
     /// How many hooks deep the session runs.

@@ -10,15 +10,17 @@ use arc_swap::ArcSwap;
 use hooksd_protocol::diagnostic::Diagnostic;
 use hooksd_protocol::json::{ReadError, Text};
 use hooksd_protocol::methods::{
-    Capability, Mode, ResourceLimits, SessionInfo, SessionOpen, SnapshotChanged, Trust,
+    Capability, ItemBody, Mode, ResourceLimits, SessionInfo, SessionOpen, SnapshotChanged, Trust,
 };
 use hooksd_protocol::rpc::request_line;
 use hooksd_runner::{Limited, Rlimit, Rlimits};
 
 use tokio_util::sync::CancellationToken;
 
+use crate::account::diagnostic_item;
 use crate::connection::Caller;
 use crate::daemon::Daemon;
+use crate::feed::{About, Feed};
 use crate::hot::{Documents, Shortage, outlast};
 use crate::once::Once;
 use crate::outbox::WeakOutbox;
@@ -205,7 +207,7 @@ impl Session {
 
     /// Documents have changed: a session that follows moves, a pinned one is told once. True when it has moved. Reads
     /// files.
-    pub(crate) fn documents_changed(&self, settings: &Settings, documents: &Documents) -> bool {
+    pub(crate) fn documents_changed(&self, settings: &Settings, documents: &Documents, feed: &Feed) -> bool {
         let mut announced = lock(&self.moving);
         let old = self.pinned.load_full();
         let new = match pin(settings, documents, old.view.clone()) {
@@ -230,6 +232,13 @@ impl Session {
         } else {
             *announced = news;
         }
+        let about = About::session(&self.id);
+        feed.publish(about, || ItemBody::Snapshot {
+            old_id: old.snapshot().id.clone(),
+            new_id: id.clone(),
+            applied: self.follow,
+        });
+        diagnostics.iter().for_each(|diagnostic| feed.publish(about, || diagnostic_item(diagnostic)));
         self.tell(&SnapshotChanged {
             session: self.id.clone(),
             old_id: old.snapshot().id.clone(),

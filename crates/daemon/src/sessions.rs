@@ -11,6 +11,8 @@ use hooksd_protocol::rpc::{RpcError, error_code};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
+use crate::account::session_changed;
+use crate::feed::Feed;
 use crate::hot::{Documents, Shortage, outlast};
 use crate::pinned::{View, pin};
 use crate::session::{Session, check_env, check_open, check_trust};
@@ -23,8 +25,8 @@ const MAX_SESSIONS: usize = 10_000;
 pub(crate) const RETRY_AFTER_MS: u64 = 200;
 
 /// The open sessions, by id.
-#[derive(Default)]
 pub(crate) struct Sessions {
+    feed: Arc<Feed>,
     by_id: RwLock<HashMap<String, Arc<Session>>>,
 }
 
@@ -56,6 +58,11 @@ fn variables(env: &BTreeMap<String, String>) -> Arc<Vec<(OsString, OsString)>> {
 }
 
 impl Sessions {
+    /// No session; what becomes of them is told to this feed.
+    pub(crate) fn new(feed: Arc<Feed>) -> Sessions {
+        Sessions { feed, by_id: RwLock::default() }
+    }
+
     /// Opens and lists a session. Reads files: not for an async thread.
     pub(crate) fn open(
         &self,
@@ -79,9 +86,12 @@ impl Sessions {
             tracing::warn!(session = %longest, "closed the session that was idle longest: there are {MAX_SESSIONS}");
             if let Some(closed) = by_id.remove(&longest) {
                 closed.closed.cancel();
+                session_changed(&self.feed, &closed, "evicted");
             }
         }
         by_id.insert(session.id.clone(), session.clone());
+        drop(by_id);
+        session_changed(&self.feed, &session, "opened");
         Ok(session)
     }
 
@@ -116,6 +126,7 @@ impl Sessions {
             let plugins = reload.plugins.or(view.plugins);
             View { cwd, mode: view.mode, trust: reload.trust.or(kept), env, plugins }
         })?;
+        session_changed(&self.feed, &session, "reloaded");
         Ok(session)
     }
 
@@ -125,7 +136,8 @@ impl Sessions {
             let by_id = self.by_id.read().unwrap_or_else(PoisonError::into_inner);
             by_id.values().cloned().collect()
         };
-        let moved = sessions.into_iter().filter(|session| session.documents_changed(settings, documents));
+        let moved =
+            sessions.into_iter().filter(|session| session.documents_changed(settings, documents, &self.feed));
         moved.map(|session| session.id.clone()).collect()
     }
 
@@ -137,6 +149,7 @@ impl Sessions {
             if abandoned {
                 tracing::info!(session = %id, "closed: its agent did not come back");
                 session.closed.cancel();
+                session_changed(&self.feed, session, "abandoned");
             }
             !abandoned
         });
@@ -147,6 +160,7 @@ impl Sessions {
         let session = self.get(id)?;
         self.by_id.write().unwrap_or_else(PoisonError::into_inner).remove(id);
         session.closed.cancel();
+        session_changed(&self.feed, &session, "closed");
         Ok(())
     }
 

@@ -18,7 +18,7 @@ pub const IDLE_EXIT_SECONDS: u64 = 30 * 60;
 
 /// Open connections at most. Connections. An agent has one or two; more are refused with -32005 and closed, so that a
 /// client that leaks them cannot take the descriptors of everybody else's handlers.
-pub const MAX_CONNECTIONS: usize = 4096;
+pub const MAX_CONNECTIONS: usize = 16_384;
 
 /// Bytes of the journal at most. Mebibytes.
 pub const JOURNAL_MAX_MB: u64 = 64;

@@ -77,6 +77,27 @@ impl Deadline {
         Some(Deadline { seconds: whole as i64, nanos: ((seconds - whole) * 1e9) as u32 })
     }
 
+    /// The point in time that the system's clock has shown, to the microsecond. Before 1970 is 1970.
+    #[must_use]
+    pub fn of(time: SystemTime) -> Deadline {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        let seconds = i64::try_from(since.as_secs()).unwrap_or(LAST_SECOND).min(LAST_SECOND);
+        Deadline { seconds, nanos: since.subsec_micros() * 1000 }
+    }
+
+    /// Microseconds since 1970, negative before.
+    #[must_use]
+    pub fn micros(&self) -> i64 {
+        self.seconds.saturating_mul(1_000_000).saturating_add(i64::from(self.nanos / 1000))
+    }
+
+    /// The same from microseconds since 1970.
+    #[must_use]
+    pub fn from_micros(micros: i64) -> Deadline {
+        let nanos = u32::try_from(micros.rem_euclid(1_000_000)).unwrap_or(0) * 1000;
+        Deadline { seconds: micros.div_euclid(1_000_000), nanos }
+    }
+
     /// How long from `now` until then. `None` when it is past.
     #[must_use]
     pub fn remaining(&self, now: SystemTime) -> Option<Duration> {

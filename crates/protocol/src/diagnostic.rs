@@ -125,4 +125,6 @@ pub mod code {
     pub const CONTINUATION_GUARD: &str = "continuation_guard";
     pub const IGNORED_UPDATE: &str = "ignored_update";
     pub const FAILURE_BLOCKED: &str = "failure_blocked";
+    // The journal.
+    pub const JOURNAL_FAILED: &str = "journal_failed";
 }

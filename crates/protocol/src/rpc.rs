@@ -27,6 +27,8 @@ pub mod error_code {
     pub const TRUST_NOT_SAVED: i64 = -32010;
     /// A transcript could not be written; nothing else is affected.
     pub const TRANSCRIPT_NOT_WRITTEN: i64 = -32011;
+    /// The journal is off, or cannot be read.
+    pub const JOURNAL_UNUSABLE: i64 = -32012;
     pub const CANCELLED: i64 = -32800;
 }
 

@@ -96,6 +96,18 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "trust/revoke",
             "Trusts a project no longer, from the next event on.",
         ),
+        method::<methods::EventsSubscribe, methods::EventsSubscribed>(
+            g,
+            "events/subscribe",
+            "Tells what the daemon does while it does it, in events/item notifications.",
+        ),
+        method::<methods::EventsUnsubscribe, methods::Done>(g, "events/unsubscribe", "Ends a subscription."),
+        method::<methods::JournalQuery, methods::JournalPage>(
+            g,
+            "journal/query",
+            "What ran and why it was decided so, newest first.",
+        ),
+        method::<methods::NoParams, methods::DaemonStats>(g, "daemon/stats", "Counters and latencies."),
         method::<methods::NoParams, methods::DaemonStatus>(g, "daemon/status", "How the daemon is."),
         method::<methods::NoParams, methods::DaemonSettings>(
             g,
@@ -150,6 +162,18 @@ pub fn openrpc() -> Value {
             "params": generator.subschema_for::<methods::SnapshotChanged>(),
         },
         {
+            "name": "events/item", "direction": "server to client",
+            "params": generator.subschema_for::<methods::EventsItem>(),
+        },
+        {
+            "name": "events/gap", "direction": "server to client",
+            "params": generator.subschema_for::<methods::EventsGap>(),
+        },
+        {
+            "name": "events/dropped", "direction": "server to client",
+            "params": generator.subschema_for::<methods::EventsDropped>(),
+        },
+        {
             "name": "$/cancelRequest", "direction": "client to server",
             "params": generator.subschema_for::<methods::CancelRequest>(),
         },
@@ -171,7 +195,7 @@ pub fn openrpc() -> Value {
 }
 
 /// Every error code with its meaning.
-pub const ERRORS: [(i64, &str); 15] = [
+pub const ERRORS: [(i64, &str); 16] = [
     (rpc::error_code::PARSE_ERROR, "the line is not JSON"),
     (rpc::error_code::INVALID_REQUEST, "the JSON is no request"),
     (rpc::error_code::METHOD_NOT_FOUND, "no such method"),
@@ -189,6 +213,7 @@ pub const ERRORS: [(i64, &str); 15] = [
     (rpc::error_code::DEADLINE_PASSED, "the deadline passed before there was an answer"),
     (rpc::error_code::TRUST_NOT_SAVED, "the trust store was not changed; the message says why"),
     (rpc::error_code::TRANSCRIPT_NOT_WRITTEN, "the transcript could not be written; events go on"),
+    (rpc::error_code::JOURNAL_UNUSABLE, "the journal is off, or cannot be read; the message says why"),
     (rpc::error_code::CANCELLED, "the request was cancelled"),
 ];
 

@@ -128,15 +128,17 @@ impl Case {
         surroundings.output_cap = self.output_cap.unwrap_or(surroundings.output_cap);
         let reports = Arc::new(Mutex::new(Vec::new()));
         let hear = reports.clone();
-        let progress = Arc::new(move |handler: &hooksd_config::Handler, active: bool| {
-            let message = handler.status_message.as_deref().unwrap_or_default();
-            hear.lock().unwrap().push(json!({
-                "handler_id": handler.id,
-                "event": handler.event,
-                "active": active,
-                "message": message.trim_matches(hooksd_config::pattern::chars::is_space),
-            }));
-        });
+        let progress =
+            Arc::new(move |handler: &hooksd_config::Handler, ended: Option<&hooksd::lifecycle::Handled>| {
+                let active = ended.is_none();
+                let message = handler.status_message.as_deref().unwrap_or_default();
+                hear.lock().unwrap().push(json!({
+                    "handler_id": handler.id,
+                    "event": handler.event,
+                    "active": active,
+                    "message": message.trim_matches(hooksd_config::pattern::chars::is_space),
+                }));
+            });
         let started = Instant::now();
         let outcomes =
             fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), Some(progress)).await;

@@ -31,6 +31,8 @@ pub struct Setup {
     pub poll: bool,
     /// How many processes stay or wait, and how long. Only inside the test's process.
     pub warm: hooksd::settings::WarmLimits,
+    /// What is kept of events. Only inside the test's process.
+    pub journal: hooksd::settings::JournalSettings,
     /// The limit of open descriptors of the real program.
     pub descriptors: Option<u32>,
 }
@@ -45,6 +47,7 @@ impl Default for Setup {
             descriptors: None,
             poll: false,
             warm: hooksd::settings::WarmLimits::default(),
+            journal: hooksd::settings::JournalSettings::default(),
         }
     }
 }

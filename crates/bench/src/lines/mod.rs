@@ -1,6 +1,7 @@
 //! The lines of the table, a file each.
 
 pub(crate) mod growth;
+pub(crate) mod journal;
 pub(crate) mod matching;
 pub(crate) mod memory;
 pub(crate) mod python;

@@ -4,11 +4,15 @@ pub(crate) mod agents;
 pub(crate) mod check;
 pub(crate) mod install;
 pub(crate) mod invoke;
+pub(crate) mod log;
+pub(crate) mod openmetrics;
 pub(crate) mod restart;
 pub(crate) mod service;
 pub(crate) mod show;
 pub(crate) mod shutdown;
+pub(crate) mod stats;
 pub(crate) mod status;
+pub(crate) mod tail;
 pub(crate) mod trust;
 
 use std::path::PathBuf;

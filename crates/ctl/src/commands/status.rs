@@ -64,6 +64,11 @@ fn print(status: &DaemonStatus, printer: &mut Printer) -> Result<ExitCode, Failu
             status.max_handlers,
             status.warm_processes
         ));
+        let journal = &status.journal;
+        if journal.lost > 0 || journal.problem.is_some() {
+            let problem = journal.problem.as_deref().map(|problem| format!(": {}", safe(problem)));
+            lines.push(format!("journal      {} events lost{}", journal.lost, problem.unwrap_or_default()));
+        }
     })
 }
 

@@ -106,7 +106,7 @@ fn describe(status: &TrustStatus, lines: &mut Vec<String>) {
     }
 }
 
-fn config_dir(given: Option<&Path>) -> Result<PathBuf, Failure> {
+pub(crate) fn config_dir(given: Option<&Path>) -> Result<PathBuf, Failure> {
     match given {
         Some(folder) => absolute(Some(folder)),
         None => socket::config_dir(&|name| std::env::var_os(name)).ok_or_else(|| {

@@ -211,6 +211,11 @@ impl Documents {
         loaded
     }
 
+    /// How many different configurations are in use.
+    pub(crate) fn snapshots(&self) -> usize {
+        self.lock_compiled().values().filter(|loaded| loaded.strong_count() > 0).count()
+    }
+
     fn lock_compiled(&self) -> MutexGuard<'_, Compiled> {
         self.compiled.lock().unwrap_or_else(PoisonError::into_inner)
     }

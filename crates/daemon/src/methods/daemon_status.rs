@@ -29,5 +29,6 @@ pub(super) fn work(daemon: &Daemon, frame: &Frame<'_>) -> Result<Work, RpcError>
         queued_events: daemon.runner.queued_events(),
         warm_processes: daemon.warm.processes(),
         events: daemon.answered(),
+        journal: daemon.journal.state(),
     })
 }

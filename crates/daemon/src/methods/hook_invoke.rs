@@ -67,7 +67,8 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> 
         let outbox = caller.outbox.clone();
         Box::new(move |invocation_id| progress(outbox, invocation_id)) as ProgressFor
     });
-    let request = Request { target, input, options, content, received };
+    let client = caller.who.client();
+    let request = Request { target, input, options, content, received, client };
     let daemon = daemon.clone();
     later(move |interrupts| invoke(daemon, request, interrupts, progress))
 }
@@ -97,13 +98,13 @@ fn input<'a>(params: &Value<'a>) -> Result<(Input, &'a str), ReadError> {
 
 /// Sends `hook/progress`; drops it when the client does not keep up, rather than hold up a handler.
 fn progress(outbox: Outbox, invocation_id: Uuid) -> Progress {
-    Arc::new(move |handler: &Handler, active| {
+    Arc::new(move |handler: &Handler, ended| {
         let message = handler.status_message.as_deref().unwrap_or_default();
         let notification = HookProgress {
             invocation_id,
             handler_id: handler.id.clone(),
             event: handler.event,
-            active,
+            active: ended.is_none(),
             message: message.trim_matches(hooksd_config::pattern::chars::is_space).to_owned(),
         };
         if let Ok(line) = request_line(None, "hook/progress", &notification) {

@@ -5,14 +5,18 @@ use hooksd_protocol::rpc::{Frame, RpcError, error_code};
 use hooksd_protocol::schema;
 
 use super::{Work, now, params};
+use crate::connection::Caller;
 
-pub(super) fn work(frame: &Frame<'_>) -> Result<Work, RpcError> {
+pub(super) fn work(frame: &Frame<'_>, caller: &Caller) -> Result<Work, RpcError> {
     let greeting: Initialize = params(frame)?;
     if let Some(version) = greeting.protocol_version.filter(|version| *version != u64::from(PROTOCOL_VERSION))
     {
         let message = format!("protocol version {version} is not spoken here; spoken is {PROTOCOL_VERSION}");
         return Err(RpcError::new(error_code::INVALID_PARAMS, message)
             .with(serde_json::json!({ "field": "protocol_version", "supported": [PROTOCOL_VERSION] })));
+    }
+    if let Some(client) = &greeting.client {
+        caller.who.greet(client)?;
     }
     now(Initialized {
         name: "hooksd".to_owned(),

@@ -5,9 +5,13 @@ mod config_show;
 mod daemon_reload;
 mod daemon_settings;
 mod daemon_shutdown;
+mod daemon_stats;
 mod daemon_status;
+mod events_subscribe;
+mod events_unsubscribe;
 mod hook_invoke;
 mod initialize;
+mod journal_query;
 mod legacy_emit;
 mod rpc_discover;
 mod session_attach;
@@ -71,7 +75,7 @@ pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller)
 
 fn find(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> Result<Work, RpcError> {
     match frame.method.as_str() {
-        "initialize" => initialize::work(frame),
+        "initialize" => initialize::work(frame, caller),
         "rpc.discover" => rpc_discover::work(frame),
         "session/open" => session_open::work(daemon, frame, caller),
         "session/reload" => session_reload::work(daemon, frame),
@@ -87,6 +91,10 @@ fn find(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> Result<Work
         "trust/status" => trust_status::work(daemon, frame),
         "trust/grant" => trust_grant::work(daemon, frame),
         "trust/revoke" => trust_revoke::work(daemon, frame),
+        "events/subscribe" => events_subscribe::work(daemon, frame, caller),
+        "events/unsubscribe" => events_unsubscribe::work(daemon, frame, caller),
+        "journal/query" => journal_query::work(daemon, frame),
+        "daemon/stats" => daemon_stats::work(daemon, frame),
         "daemon/status" => daemon_status::work(daemon, frame),
         "daemon/settings" => daemon_settings::work(daemon, frame),
         "daemon/reload" => daemon_reload::work(daemon, frame),

@@ -13,12 +13,13 @@ use crate::invoke::blocking;
 pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> Result<Work, RpcError> {
     refuse_when_stopping(daemon)?;
     let open: SessionOpen = params(frame)?;
+    caller.who.may_have_sessions()?;
     let (daemon, caller) = (daemon.clone(), caller.clone());
     later(move |_| {
         blocking(move || {
             let session = daemon.sessions.open(&daemon.settings, &daemon.documents, open, &daemon.killing)?;
             session.attach(&caller);
-            caller.hears_of(&session.id);
+            caller.who.hears_of(&session.id);
             Ok(session.info())
         })
     })

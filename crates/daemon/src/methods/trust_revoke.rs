@@ -8,7 +8,7 @@ use hooksd_protocol::invocation::check_cwd;
 use hooksd_protocol::methods::TrustQuery;
 use hooksd_protocol::rpc::{Frame, RpcError};
 
-use super::trust_status::refusal;
+use super::trust_status::{refusal, tell};
 use super::{Work, later, params};
 use crate::daemon::Daemon;
 use crate::invoke::blocking;
@@ -19,8 +19,10 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
     let daemon = daemon.clone();
     later(move |_| {
         blocking(move || {
-            consent::revoke(&daemon.settings.config_dir, Path::new(&wanted.cwd))
-                .map_err(|error| refusal(&error))
+            let changed = consent::revoke(&daemon.settings.config_dir, Path::new(&wanted.cwd))
+                .map_err(|error| refusal(&error))?;
+            tell(&daemon.feed, &changed.status.root, changed.status.trusted);
+            Ok(changed)
         })
     })
 }

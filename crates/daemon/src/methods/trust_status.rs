@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use hooksd_config::trust::consent::{self, ConsentError};
 use hooksd_protocol::invocation::check_cwd;
-use hooksd_protocol::methods::TrustQuery;
+use hooksd_protocol::methods::{ItemBody, TrustQuery};
 use hooksd_protocol::rpc::{Frame, RpcError, error_code};
 
 use super::{Work, later, params};
 use crate::daemon::Daemon;
+use crate::feed::{About, Feed, cut};
 use crate::invoke::blocking;
 use crate::session::field_error;
 
@@ -37,4 +38,9 @@ pub(super) fn refusal(error: &ConsentError) -> RpcError {
         }
         ConsentError::Store(_) => RpcError::new(error_code::TRUST_NOT_SAVED, error.to_string()),
     }
+}
+
+/// Tells that trust in a project has changed.
+pub(super) fn tell(feed: &Feed, root: &str, trusted: bool) {
+    feed.publish(About::default(), || ItemBody::Trust { trusted, root: Some(cut(root)) });
 }

@@ -1,6 +1,9 @@
 //! All answers to one decision (BEHAVIOUR section 9): handlers in configuration order, whatever order they finished in.
 
 mod specific;
+mod verdict;
+
+pub use verdict::{Verdict, outcome};
 
 use hooksd_config::{Handler, OnFailure};
 use hooksd_protocol::decision::{Behavior, Body, Decision, Permission};
@@ -14,6 +17,8 @@ use crate::names::{describe, signal_name};
 use crate::outcome::{End, Outcome};
 use crate::projection::Facts;
 use crate::terminal;
+
+use self::verdict::By;
 
 /// How often handlers may make an agent go on instead of stopping (BEHAVIOUR section 2).
 pub const CONTINUATION_CAP: i64 = 8;
@@ -32,11 +37,25 @@ pub fn reduce(
     before: Vec<Diagnostic>,
     ran: &[Ran<'_>],
 ) -> (Decision, Vec<HandlerStatus>) {
+    let (decision, statuses, _) = reduce_and_say_why(facts, accepts, before, ran);
+    (decision, statuses)
+}
+
+/// The same, and which handler has decided.
+#[must_use]
+pub fn reduce_and_say_why(
+    facts: &Facts,
+    accepts: &[Capability],
+    before: Vec<Diagnostic>,
+    ran: &[Ran<'_>],
+) -> (Decision, Vec<HandlerStatus>, Verdict) {
     let mut decision = Decision::neutral(facts.event);
     decision.diagnostics = before;
-    let mut reducer = Reducer { facts, accepts, decision, handler: "", blocked: false };
+    let by = By::default();
+    let mut reducer = Reducer { facts, accepts, decision, handler: "", blocked: false, by };
     let statuses = ran.iter().map(|(handler, outcome)| reducer.handler(handler, *outcome)).collect();
-    (reducer.decision, statuses)
+    let verdict = Verdict::of(&reducer.decision, &reducer.by);
+    (reducer.decision, statuses, verdict)
 }
 
 struct Reducer<'a> {
@@ -47,6 +66,8 @@ struct Reducer<'a> {
     handler: &'a str,
     /// Whether that handler has blocked.
     blocked: bool,
+    /// Which handler has brought what about.
+    by: By<'a>,
 }
 
 impl<'a> Reducer<'a> {
@@ -217,6 +238,7 @@ impl<'a> Reducer<'a> {
             return;
         }
         self.decision.continue_processing = false;
+        self.by.stopped.get_or_insert(self.handler);
         match (&answer.stop_reason, &self.decision.stop_reason) {
             (Some(reason), None) => self.decision.stop_reason = Some(reason.clone()),
             (Some(_), Some(_)) => {
@@ -234,6 +256,7 @@ impl<'a> Reducer<'a> {
         match event {
             EventName::UserPromptSubmit | EventName::PreCompact => {
                 self.decision.continue_processing = false;
+                self.by.stopped.get_or_insert(self.handler);
                 self.decision.stop_reason.get_or_insert(reason);
             }
             EventName::PermissionRequest | EventName::PreToolUse => {
@@ -277,6 +300,7 @@ impl<'a> Reducer<'a> {
         if let Body::Stop { continue_loop, feedback } = &mut self.decision.body {
             *continue_loop = true;
             feedback.push(text);
+            self.by.spoke.get_or_insert(self.handler);
         }
     }
 
@@ -286,6 +310,7 @@ impl<'a> Reducer<'a> {
             && proposed.behavior > permission.behavior
         {
             *permission = proposed;
+            self.by.permission = Some(self.handler);
         }
     }
 
@@ -302,12 +327,14 @@ impl<'a> Reducer<'a> {
         | Body::PostTool { context, .. } = &mut self.decision.body
         {
             context.push(text);
+            self.by.context.get_or_insert(self.handler);
         }
     }
 
     fn feedback(&mut self, text: String) {
         if let Body::PostTool { feedback, .. } = &mut self.decision.body {
             feedback.push(text);
+            self.by.spoke.get_or_insert(self.handler);
         }
     }
 

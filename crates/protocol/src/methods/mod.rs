@@ -1,18 +1,24 @@
 //! Params and results of every method, and notifications (PROTOCOL). Wire types only.
 
 mod config;
+mod events;
 mod hook;
+mod journal;
 mod legacy;
 mod session;
 mod settings;
+mod stats;
 mod transcript;
 mod trust;
 
 pub use config::*;
+pub use events::*;
 pub use hook::*;
+pub use journal::*;
 pub use legacy::*;
 pub use session::*;
 pub use settings::*;
+pub use stats::*;
 pub use transcript::*;
 pub use trust::*;
 
@@ -51,6 +57,9 @@ pub struct ClientInfo {
     /// Its version.
     #[serde(default)]
     pub version: Option<String>,
+    /// Whether it only looks on: it may read the texts of all sessions in the streams, and opens none of its own.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub observer: bool,
 }
 
 /// Result of `initialize`.
@@ -111,6 +120,9 @@ pub struct DaemonStatus {
     pub warm_processes: usize,
     /// Events answered since the start.
     pub events: u64,
+    /// The journal: where it is and what became of it.
+    #[serde(default)]
+    pub journal: JournalState,
 }
 
 /// Params of `daemon/shutdown`.

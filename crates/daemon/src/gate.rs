@@ -1,0 +1,62 @@
+//! How many connections there may be, so that those who hold them idle leave descriptors to handlers and documents.
+
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use rustix::process::{Resource, getrlimit};
+
+/// The part of the process's descriptors that connections may take: one in this many. The rest is for handlers, warm
+/// processes, documents and the journal; a shortage of theirs is waited out (D5), a connection's is not.
+const DESCRIPTORS_PART: u64 = 3;
+
+/// The fewest connections, however few descriptors there are. Connections.
+const LEAST: u64 = 16;
+
+/// Counts who comes in.
+#[derive(Debug)]
+pub(crate) struct Gate {
+    most: usize,
+    refused: AtomicU64,
+}
+
+impl Gate {
+    /// With the limits of this process, and what the settings say.
+    pub(crate) fn of_this_process(set: usize) -> Gate {
+        let most = most(getrlimit(Resource::Nofile).current).min(set);
+        Gate { most, refused: AtomicU64::new(0) }
+    }
+
+    /// Whether one more may come in beside those that are there; it is counted with them if it may.
+    pub(crate) fn admits(&self, connections: &AtomicUsize) -> bool {
+        if connections.fetch_add(1, Ordering::AcqRel) < self.most {
+            return true;
+        }
+        connections.fetch_sub(1, Ordering::AcqRel);
+        self.refused.fetch_add(1, Ordering::Relaxed);
+        false
+    }
+
+    /// The most connections.
+    pub(crate) fn most(&self) -> usize {
+        self.most
+    }
+
+    /// How many were refused.
+    pub(crate) fn refused(&self) -> u64 {
+        self.refused.load(Ordering::Relaxed)
+    }
+}
+
+fn most(descriptors: Option<u64>) -> usize {
+    let part = descriptors.unwrap_or(u64::MAX) / DESCRIPTORS_PART;
+    usize::try_from(part.max(LEAST)).unwrap_or(usize::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_third_of_the_descriptors_is_for_connections() {
+        assert_eq!([Some(20), Some(96), Some(1024), Some(524_288)].map(most), [16, 32, 341, 174_762]);
+    }
+}

@@ -1,0 +1,378 @@
+//! The journal's way out of the daemon: events that have ended go to one thread that takes secrets out of them and
+//! writes them in batches.
+//!
+//! Guarantees: nobody waits for it; what waits is bounded, and what does not fit is counted as lost; what an event has
+//! said is on its way to the disk within [`BATCH_MS`]; a disk that is full or gone costs records and no decision.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant, SystemTime};
+
+use hooksd_config::Handler;
+use hooksd_engine::reduce::Verdict;
+use hooksd_journal::Writer;
+use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
+use hooksd_protocol::methods::{InvokeResult, JournalState};
+use uuid::Uuid;
+
+use crate::account::diagnostic_item;
+use crate::feed::{About, Feed};
+use crate::lifecycle::Handled;
+use crate::pinned::Pinned;
+use crate::record::record;
+use crate::session::Session;
+use crate::settings::JournalSettings;
+
+/// How long records are gathered before they are written. Milliseconds. Commits are cheap beside
+/// events, and what is not committed is lost with the process: 200 ms of it at most, also on a busy machine.
+pub(crate) const BATCH_MS: u64 = 25;
+
+/// Events that wait to be written. Events. One more is lost.
+const QUEUE: usize = 8192;
+
+/// What those hold. Bytes, about. One more is lost.
+const QUEUE_BYTES: usize = 32 * 1024 * 1024;
+
+/// What an event holds beside its texts. Bytes, about.
+const EVENT_BYTES: usize = 2048;
+
+/// Records written in one transaction. Records. Few, so that a flood is on its way while the rest of it is looked through.
+const AT_ONCE: usize = 64;
+
+/// How long after a failure the next attempt comes. Seconds. What comes in between is lost.
+const RETRY_SECONDS: u64 = 2;
+
+/// How often what is too old or too much is looked for. Seconds.
+const PRUNE_SECONDS: u64 = 10;
+
+/// How long a reader waits for what is on its way. Seconds.
+const FLUSH_SECONDS: u64 = 2;
+
+/// An event that has ended.
+pub(crate) struct Finished {
+    pub(crate) time: SystemTime,
+    pub(crate) id: Uuid,
+    pub(crate) session: Arc<Session>,
+    pub(crate) pinned: Arc<Pinned>,
+    pub(crate) client: Option<Arc<str>>,
+    pub(crate) event: String,
+    pub(crate) tool: Option<String>,
+    pub(crate) cwd: PathBuf,
+    pub(crate) verdict: Verdict,
+    pub(crate) duration: Duration,
+    pub(crate) ran: Vec<(Handler, Handled)>,
+    pub(crate) answer: Option<Arc<InvokeResult>>,
+    pub(crate) payload: Option<Arc<[u8]>>,
+}
+
+impl Finished {
+    fn bytes(&self) -> usize {
+        let kept = |handled: &Handled| {
+            handled
+                .outcome
+                .as_ref()
+                .map_or(0, |outcome| outcome.stdout.bytes.len() + outcome.stderr.bytes.len())
+        };
+        let outputs: usize = self.ran.iter().map(|(_, handled)| EVENT_BYTES + kept(handled)).sum();
+        EVENT_BYTES + outputs + self.payload.as_ref().map_or(0, |payload| payload.len())
+    }
+}
+
+#[derive(Default)]
+struct Queue {
+    waiting: Vec<Finished>,
+    bytes: usize,
+    /// Records taken out of the queue whose writing has not ended.
+    under_way: usize,
+    /// The thread sleeps until somebody wakes it.
+    idle: bool,
+    /// Somebody waits for what is there.
+    hurry: bool,
+    stop: bool,
+}
+
+struct Shared {
+    path: PathBuf,
+    settings: JournalSettings,
+    feed: Arc<Feed>,
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    written_out: Condvar,
+    ready: AtomicBool,
+    /// Whether a thread does so now.
+    writing_back: AtomicBool,
+    written: AtomicU64,
+    lost: AtomicU64,
+    problem: Mutex<Option<String>>,
+}
+
+/// The journal.
+pub(crate) struct Journal {
+    shared: Option<Arc<Shared>>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Journal {
+    /// Starts the thread, unless the journal is off.
+    pub(crate) fn start(config_dir: &Path, settings: &JournalSettings, feed: Arc<Feed>) -> Journal {
+        if !settings.enabled {
+            return Journal { shared: None, thread: Mutex::default() };
+        }
+        let shared = Arc::new(Shared {
+            path: hooksd_journal::path(config_dir),
+            settings: settings.clone(),
+            feed,
+            queue: Mutex::default(),
+            wake: Condvar::new(),
+            written_out: Condvar::new(),
+            ready: AtomicBool::new(false),
+            writing_back: AtomicBool::new(false),
+            written: AtomicU64::new(0),
+            lost: AtomicU64::new(0),
+            problem: Mutex::default(),
+        });
+        let writing = shared.clone();
+        let started = std::thread::Builder::new().name("journal".to_owned()).spawn(move || writing.run());
+        match started {
+            Ok(thread) => Journal { shared: Some(shared), thread: Mutex::new(Some(thread)) },
+            Err(error) => {
+                shared.fail(&format!("no thread can be started for the journal: {error}"));
+                lock(&shared.queue).stop = true;
+                Journal { shared: Some(shared), thread: Mutex::default() }
+            }
+        }
+    }
+
+    /// Whether events are kept.
+    pub(crate) fn is_on(&self) -> bool {
+        self.shared.is_some()
+    }
+
+    /// Whether payloads and outputs are.
+    pub(crate) fn keeps_payloads(&self) -> bool {
+        self.shared.as_ref().is_some_and(|shared| shared.settings.payloads)
+    }
+
+    /// Keeps an event. Never waits.
+    pub(crate) fn keep(&self, mut finished: Finished) {
+        let Some(shared) = &self.shared else { return };
+        if !shared.settings.payloads {
+            for outcome in finished.ran.iter_mut().filter_map(|(_, handled)| handled.outcome.as_mut()) {
+                outcome.stdout.bytes = Vec::new();
+                outcome.stderr.bytes = Vec::new();
+            }
+        }
+        let bytes = finished.bytes();
+        let mut queue = lock(&shared.queue);
+        if queue.stop || queue.waiting.len() >= QUEUE || queue.bytes + bytes > QUEUE_BYTES {
+            shared.lost.fetch_add(1, Ordering::Relaxed);
+            return;
+        }
+        queue.bytes += bytes;
+        queue.waiting.push(finished);
+        if std::mem::take(&mut queue.idle) {
+            shared.wake.notify_one();
+        }
+    }
+
+    /// Waits until what has ended so far is written, or long enough. Blocks.
+    pub(crate) fn flush(&self) {
+        let Some(shared) = &self.shared else { return };
+        let mut queue = lock(&shared.queue);
+        queue.hurry = true;
+        shared.wake.notify_one();
+        let busy = |queue: &mut Queue| !queue.stop && (!queue.waiting.is_empty() || queue.under_way > 0);
+        // Late or not, what is there is read.
+        let _ = shared.written_out.wait_timeout_while(queue, Duration::from_secs(FLUSH_SECONDS), busy);
+    }
+
+    /// Writes what is left and ends the thread. Blocks.
+    pub(crate) fn stop(&self) {
+        let Some(shared) = &self.shared else { return };
+        lock(&shared.queue).stop = true;
+        shared.wake.notify_one();
+        if let Some(thread) = lock(&self.thread).take() {
+            // A thread that has panicked has nothing more to write.
+            let _ = thread.join();
+        }
+    }
+
+    /// Where the database is, if there is to be one.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.shared.as_ref().map(|shared| shared.path.as_path())
+    }
+
+    /// How it is.
+    pub(crate) fn state(&self) -> JournalState {
+        let Some(shared) = &self.shared else { return JournalState::default() };
+        let queue = lock(&shared.queue);
+        JournalState {
+            enabled: true,
+            ready: shared.ready.load(Ordering::Acquire),
+            path: Some(shared.path.display().to_string()),
+            written: shared.written.load(Ordering::Relaxed),
+            lost: shared.lost.load(Ordering::Relaxed),
+            waiting: queue.waiting.len() + queue.under_way,
+            problem: lock(&shared.problem).clone(),
+        }
+    }
+}
+
+impl Shared {
+    fn run(self: &Arc<Shared>) {
+        let mut database = Database { writer: None, retry: Instant::now(), prune: Instant::now() };
+        self.ready(&mut database);
+        while let Some(batch) = self.next() {
+            for part in chunks(batch) {
+                self.write(&mut database, &part);
+                lock(&self.queue).under_way -= part.len();
+                self.written_out.notify_all();
+            }
+            self.prune(&mut database);
+            self.write_back();
+        }
+        self.written_out.notify_all();
+    }
+
+    /// The next batch, gathered for a while; none at the end.
+    fn next(&self) -> Option<Vec<Finished>> {
+        let mut queue = lock(&self.queue);
+        while queue.waiting.is_empty() {
+            if queue.stop {
+                return None;
+            }
+            queue.hurry = false;
+            queue.idle = true;
+            queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        queue.idle = false;
+        let gather = Duration::from_millis(BATCH_MS);
+        let (mut queue, _) = self
+            .wake
+            .wait_timeout_while(queue, gather, |queue| !queue.stop && !queue.hurry)
+            .unwrap_or_else(PoisonError::into_inner);
+        queue.bytes = 0;
+        queue.hurry = false;
+        let batch = std::mem::take(&mut queue.waiting);
+        queue.under_way = batch.len();
+        Some(batch)
+    }
+
+    fn write(&self, database: &mut Database, batch: &[Finished]) {
+        if self.ready(database)
+            && let Some(writer) = &mut database.writer
+        {
+            let records: Vec<_> = batch.iter().map(|finished| record(finished, &self.settings)).collect();
+            match writer.append(&records) {
+                Ok(()) => {
+                    self.written.fetch_add(batch.len() as u64, Ordering::Relaxed);
+                    lock(&self.problem).take();
+                    return;
+                }
+                Err(error) => {
+                    self.fail(&error.to_string());
+                    database.retry = Instant::now() + Duration::from_secs(RETRY_SECONDS);
+                    database.writer = None;
+                }
+            }
+        }
+        self.lost.fetch_add(batch.len() as u64, Ordering::Relaxed);
+    }
+
+    /// Opens the database, unless it is open and in its place, or was not to be had a moment ago.
+    fn ready(&self, database: &mut Database) -> bool {
+        if database.writer.as_ref().is_some_and(Writer::is_in_place) {
+            return true;
+        }
+        database.writer = None;
+        self.ready.store(false, Ordering::Release);
+        if Instant::now() < database.retry {
+            return false;
+        }
+        match Writer::open(&self.path) {
+            Ok((writer, aside)) => {
+                if let Some(aside) = aside {
+                    let (reason, path) = (aside.reason, aside.path.display());
+                    self.say(&format!("{reason}; it was moved to {path}, and a new one was begun"));
+                }
+                database.writer = Some(writer);
+                self.ready.store(true, Ordering::Release);
+                true
+            }
+            Err(error) => {
+                self.fail(&error.to_string());
+                database.retry = Instant::now() + Duration::from_secs(RETRY_SECONDS);
+                false
+            }
+        }
+    }
+
+    fn prune(&self, database: &mut Database) {
+        let now = Instant::now();
+        let Some(writer) = database.writer.as_mut().filter(|_| now >= database.prune) else { return };
+        match writer.prune(self.settings.max_bytes, self.settings.max_age) {
+            // There is more to do: after the next batch, which comes first.
+            Ok(true) => {}
+            Ok(false) => database.prune = now + Duration::from_secs(PRUNE_SECONDS),
+            Err(error) => {
+                database.prune = now + Duration::from_secs(PRUNE_SECONDS);
+                self.fail(&error.to_string());
+            }
+        }
+    }
+
+    /// Writes the log back into the database, beside the thread that writes: the disk may take its time for that.
+    fn write_back(self: &Arc<Shared>) {
+        if !hooksd_journal::log_is_long(&self.path) || self.writing_back.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let shared = self.clone();
+        let work = move || {
+            if let Err(error) = hooksd_journal::write_back(&shared.path) {
+                tracing::debug!("{error}");
+            }
+            shared.writing_back.store(false, Ordering::Release);
+        };
+        // Without a thread the log grows until there is one.
+        if std::thread::Builder::new().name("journal-disk".to_owned()).spawn(work).is_err() {
+            self.writing_back.store(false, Ordering::Release);
+        }
+    }
+
+    /// Notes what is wrong; tells it when it is new.
+    fn fail(&self, message: &str) {
+        let before = lock(&self.problem).replace(message.to_owned());
+        if before.as_deref() != Some(message) {
+            self.say(&format!("{message}; events go on and are not kept"));
+        }
+    }
+
+    fn say(&self, message: &str) {
+        tracing::warn!("{message}");
+        let diagnostic = Diagnostic::warning(code::JOURNAL_FAILED, message).severity(Severity::Warning);
+        self.feed.publish(About::default(), || diagnostic_item(&diagnostic));
+    }
+}
+
+/// The database as the thread has it.
+struct Database {
+    writer: Option<Writer>,
+    /// When to try again.
+    retry: Instant,
+    /// When to look for what is too much.
+    prune: Instant,
+}
+
+fn chunks(mut batch: Vec<Finished>) -> impl Iterator<Item = Vec<Finished>> {
+    std::iter::from_fn(move || {
+        let rest = batch.split_off(batch.len().min(AT_ONCE));
+        let part = std::mem::replace(&mut batch, rest);
+        (!part.is_empty()).then_some(part)
+    })
+}

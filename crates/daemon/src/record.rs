@@ -1,0 +1,106 @@
+//! From an event that has ended to its record: without secrets, and cut where it is too long.
+
+use std::collections::HashMap;
+
+use hooksd_config::Handler;
+use hooksd_engine::outcome::Outcome;
+use hooksd_engine::redact::Redactor;
+use hooksd_protocol::deadline::Deadline;
+use hooksd_protocol::json::{Dialect, Value};
+use hooksd_protocol::methods::{HandlerReport, HandlerStatus, JournalHandler, JournalRecord, cut};
+
+use crate::account::ended_word;
+use crate::journal::Finished;
+use crate::lifecycle::Handled;
+use crate::settings::JournalSettings;
+
+/// The longest text of a record: a reason, a command, a remark. Bytes.
+const MAX_TEXT: usize = 4096;
+
+/// The longest payload or output that is kept. Bytes. What is longer is cut.
+const MAX_PAYLOAD: usize = 64 * 1024;
+
+/// The longest payload that is looked through for secrets. Bytes. What is longer is not kept at all.
+const MAX_LOOKED_THROUGH: usize = 1024 * 1024;
+
+/// The record of an event.
+pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> JournalRecord {
+    let redactor = finished.pinned.redactor();
+    let text = |text: &str| cut(&redactor.text(text).unwrap_or_else(|| text.to_owned()), MAX_TEXT);
+    // Names and folders are no secrets.
+    let name = |name: &str| cut(name, MAX_TEXT);
+    let answer = finished.answer.as_deref();
+    let reports: HashMap<&str, &HandlerReport> = answer
+        .iter()
+        .flat_map(|answer| &answer.handlers)
+        .map(|report| (report.id.as_str(), report))
+        .collect();
+    let kept = |bytes: &[u8]| settings.payloads.then(|| payload(redactor, bytes));
+    let handler = |(handler, handled): &(Handler, Handled)| {
+        let outcome = handled.outcome.as_ref();
+        let report = reports.get(handler.id.as_str());
+        let word = outcome.map(ended_word);
+        let micros = |read: &dyn Fn(&Outcome) -> std::time::Duration| {
+            outcome.map_or(0, |outcome| u64::try_from(read(outcome).as_micros()).unwrap_or(u64::MAX))
+        };
+        let command = match &handler.argv {
+            Some(argv) => argv.join(" "),
+            None => handler.command.clone(),
+        };
+        JournalHandler {
+            id: handler.id.clone(),
+            source: handler.source.label(),
+            command: text(&command),
+            status: report.map_or(HandlerStatus::Cancelled, |report| report.status),
+            exit_code: word.and_then(|(_, status, _)| status),
+            signal: word.and_then(|(.., signal)| signal),
+            queue_us: micros(&|outcome| outcome.queued),
+            run_us: micros(&|outcome| outcome.duration),
+            stdout_bytes: outcome.map_or(0, |outcome| outcome.stdout.total),
+            stderr_bytes: outcome.map_or(0, |outcome| outcome.stderr.total),
+            truncated: report.is_some_and(|report| report.truncated),
+            warm: handled.warm,
+            stdout: outcome.and_then(|outcome| kept(&outcome.stdout.bytes)),
+            stderr: outcome.and_then(|outcome| kept(&outcome.stderr.bytes)),
+        }
+    };
+    let diagnostics = answer.iter().flat_map(|answer| answer.decision.diagnostics.iter().cloned());
+    JournalRecord {
+        time: Deadline::of(finished.time).to_string(),
+        invocation_id: finished.id.to_string(),
+        session: finished.session.id.clone(),
+        thread_id: name(&finished.session.thread_id.decoded()),
+        client: finished.client.as_deref().map(name),
+        event: name(&finished.event),
+        tool: finished.tool.as_deref().map(name),
+        snapshot_id: finished.pinned.snapshot().id.clone(),
+        cwd: name(&finished.cwd.display().to_string()),
+        outcome: finished.verdict.outcome.to_owned(),
+        reason: finished.verdict.reason.as_deref().map(text),
+        winner: finished.verdict.winner.clone(),
+        duration_us: u64::try_from(finished.duration.as_micros()).unwrap_or(u64::MAX),
+        handlers: finished.ran.iter().map(handler).collect(),
+        diagnostics: diagnostics
+            .map(|mut diagnostic| {
+                diagnostic.message = text(&diagnostic.message);
+                diagnostic.field = diagnostic.field.as_deref().map(text);
+                diagnostic
+            })
+            .collect(),
+        payload: finished.payload.as_deref().map(|bytes| payload(redactor, bytes)),
+    }
+}
+
+/// What a handler has read or printed, as it is kept.
+fn payload(redactor: &Redactor, bytes: &[u8]) -> String {
+    if bytes.len() > MAX_LOOKED_THROUGH {
+        return format!("[{} bytes: too long to be kept]", bytes.len());
+    }
+    let spelled = String::from_utf8_lossy(bytes);
+    // In JSON the names of members tell what is a secret.
+    let clean = match Value::parse(&spelled, Dialect::Strict) {
+        Ok(value) => redactor.json(&value).unwrap_or_else(|| "[nested too deep to be kept]".to_owned()),
+        Err(_) => redactor.text(&spelled).unwrap_or_else(|| spelled.into_owned()),
+    };
+    cut(&clean, MAX_PAYLOAD)
+}

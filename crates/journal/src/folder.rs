@@ -1,0 +1,72 @@
+//! Where the journal is, and that it is its owner's alone.
+
+use std::fs::{self, DirBuilder, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
+
+use crate::error::JournalError;
+
+/// The journal of a config dir.
+#[must_use]
+pub fn path(config_dir: &Path) -> PathBuf {
+    config_dir.join(".state").join("hooksd").join("journal.db")
+}
+
+/// Makes the file with its folders, or sees to it that the one that is there is ours alone. The config dir itself is
+/// not made: somebody may have taken it away on purpose.
+pub(crate) fn prepare(path: &Path) -> Result<(), JournalError> {
+    let system = |source| JournalError::System { path: path.to_owned(), source };
+    let folder = path.parent().unwrap_or(Path::new("/"));
+    if let Some(config_dir) = folder.ancestors().nth(2) {
+        fs::metadata(config_dir).map_err(system)?;
+    }
+    DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(system)?;
+    fs::set_permissions(folder, Permissions::from_mode(0o700)).map_err(system)?;
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let file = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(flags)
+        .open(path)
+        .map_err(system)?;
+    let found = file.metadata().map_err(system)?;
+    if !found.is_file() || found.uid() != rustix::process::geteuid().as_raw() || found.nlink() != 1 {
+        let reason = "it is not a file of ours alone".to_owned();
+        return Err(JournalError::NotOurs { path: path.to_owned(), reason });
+    }
+    file.set_permissions(Permissions::from_mode(0o600)).map_err(system)
+}
+
+/// The database and what SQLite keeps beside it.
+pub(crate) fn files(path: &Path) -> [PathBuf; 3] {
+    ["", "-wal", "-shm"].map(|end| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(end);
+        PathBuf::from(name)
+    })
+}
+
+/// Moves the database out of the way, over what was moved there before: one is kept of each kind.
+pub(crate) fn move_aside(path: &Path, kind: &str) -> io::Result<PathBuf> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(format!(".{kind}"));
+    let aside = PathBuf::from(name);
+    for (from, to) in files(path).iter().zip(files(&aside)) {
+        match fs::rename(from, to) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(aside)
+}
+
+/// What tells one file from another.
+pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    fs::symlink_metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}

@@ -1,0 +1,109 @@
+//! Reading: newest first, a page at a time.
+
+use std::path::Path;
+use std::time::Duration;
+
+use hooksd_protocol::methods::{JournalPage, JournalQuery, JournalRecord};
+use rusqlite::{Connection, OpenFlags, ToSql};
+
+use crate::error::JournalError;
+use crate::schema::{check, database, is_empty};
+
+/// How many records a page has unless more or fewer are asked for. Records.
+pub const DEFAULT_LIMIT: u32 = 100;
+
+/// The most records of a page. Records.
+pub const MAX_LIMIT: u32 = 1000;
+
+/// The most a page holds. Bytes of JSON. A page ends early when its records are long; `cursor` goes on.
+const MAX_PAGE: usize = 8 * 1024 * 1024;
+
+/// How long to wait for a writer that holds the database. Milliseconds.
+const BUSY_MS: u64 = 2000;
+
+/// Reads what a query asks for. Blocks.
+///
+/// # Errors
+/// When there is no journal, or it cannot be read.
+pub fn query(path: &Path, wanted: &JournalQuery) -> Result<JournalPage, JournalError> {
+    if !path.exists() {
+        return Err(JournalError::Absent(path.to_owned()));
+    }
+    let failed = database(path);
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+    connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(&failed)?;
+    if is_empty(&connection, path)? {
+        return Err(JournalError::Absent(path.to_owned()));
+    }
+    check(&connection, path)?;
+    read(&connection, wanted).map_err(&failed)
+}
+
+fn read(connection: &Connection, wanted: &JournalQuery) -> Result<JournalPage, rusqlite::Error> {
+    let mut text = "SELECT id, record FROM event WHERE 1".to_owned();
+    let mut values: Vec<(&str, Box<dyn ToSql>)> = Vec::new();
+    let mut add = |condition: &str, name: &'static str, value: Box<dyn ToSql>| {
+        text.push_str(" AND ");
+        text.push_str(condition);
+        values.push((name, value));
+    };
+    if let Some(id) = &wanted.invocation_id {
+        // What comes after every id that begins so: ids are hexadecimal digits and hyphens.
+        let id = id.to_lowercase();
+        add("invocation >= :id", ":id", Box::new(id.clone()));
+        add("invocation < :beyond", ":beyond", Box::new(format!("{id}~")));
+    }
+    for (condition, name, value) in [
+        ("session = :session", ":session", &wanted.session),
+        ("event = :event", ":event", &wanted.event),
+        ("tool = :tool", ":tool", &wanted.tool),
+        (
+            "EXISTS (SELECT 1 FROM json_each(record, '$.handlers') AS ran WHERE ran.value ->> 'id' = :handler)",
+            ":handler",
+            &wanted.handler,
+        ),
+    ] {
+        if let Some(value) = value {
+            add(condition, name, Box::new(value.clone()));
+        }
+    }
+    if let Some(outcome) = &wanted.outcome {
+        let of_that_handler = if wanted.handler.is_some() { "AND ran.value ->> 'id' = :handler" } else { "" };
+        let condition = format!(
+            "(outcome = :outcome OR EXISTS (SELECT 1 FROM json_each(record, '$.handlers') AS ran
+                WHERE ran.value ->> 'status' = :outcome {of_that_handler}))"
+        );
+        add(&condition, ":outcome", Box::new(outcome.clone()));
+    }
+    if let Some(since) = wanted.since {
+        add("time >= :since", ":since", Box::new(since.micros()));
+    }
+    if let Some(until) = wanted.until {
+        add("time < :until", ":until", Box::new(until.micros()));
+    }
+    if let Some(cursor) = wanted.cursor {
+        add("id < :cursor", ":cursor", Box::new(cursor));
+    }
+    let limit = wanted.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
+    values.push((":limit", Box::new(limit + 1)));
+    text.push_str(" ORDER BY id DESC LIMIT :limit");
+    let mut statement = connection.prepare(&text)?;
+    let values: Vec<(&str, &dyn ToSql)> = values.iter().map(|(name, value)| (*name, &**value)).collect();
+    let mut rows = statement.query(values.as_slice())?;
+    let (mut page, mut bytes, mut seen, mut last) = (JournalPage::default(), 0, 0, None);
+    while let Some(row) = rows.next()? {
+        let record: String = row.get(1)?;
+        if seen == limit || bytes > MAX_PAGE {
+            page.cursor = last;
+            break;
+        }
+        bytes += record.len();
+        seen += 1;
+        last = Some(row.get(0)?);
+        // A record that a later version has written may not fit; the others do.
+        page.records.extend(serde_json::from_str::<JournalRecord>(&record).ok());
+    }
+    Ok(page)
+}

@@ -1,0 +1,179 @@
+//! Writing: whole batches, each in one transaction; pruning by size and age.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use hooksd_protocol::deadline::Deadline;
+use hooksd_protocol::methods::JournalRecord;
+use rusqlite::{Connection, OpenFlags, params};
+
+use crate::error::JournalError;
+use crate::folder::{files, identity, move_aside, prepare};
+use crate::schema::{database, ensure, look_for_damage};
+
+/// How long to wait for somebody who holds the database. Milliseconds. A reader never does; another writer may.
+const BUSY_MS: u64 = 1000;
+
+/// What the writer keeps in memory of the database. KiB. It appends; what it reads are the ends of two indices.
+const CACHE_KIB: i64 = 256;
+
+/// How far the log beside the database may grow before it is to be written back. Bytes.
+const LONG_LOG: u64 = 2 * 1024 * 1024;
+
+/// How much of the log stays on disk once it was written back. Bytes. Less than what makes it long.
+const LOG_KEPT: i64 = 1024 * 1024;
+
+/// How many records go at once when there are too many. Records. A delete holds up the next batch for that long.
+const PRUNED_AT_ONCE: i64 = 1000;
+
+/// Pages given back to the file system at once. Pages.
+const FREED_AT_ONCE: i64 = 2000;
+
+/// Whether the log beside the database is so long that it should be written back.
+#[must_use]
+pub fn log_is_long(path: &Path) -> bool {
+    let [_, log, _] = files(path);
+    fs::symlink_metadata(log).is_ok_and(|log| log.len() > LONG_LOG)
+}
+
+/// Writes the log back into the database, without holding up its writer. Blocks for as long as the disk takes.
+///
+/// # Errors
+/// When the database refuses.
+pub fn write_back(path: &Path) -> Result<(), JournalError> {
+    let failed = database(path);
+    let flags =
+        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+    connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(&failed)
+}
+
+/// A database that was moved out of the way.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Aside {
+    /// Where it is now.
+    pub path: PathBuf,
+    /// What was wrong with it.
+    pub reason: String,
+}
+
+/// The one writer of a journal.
+#[derive(Debug)]
+pub struct Writer {
+    connection: Connection,
+    path: PathBuf,
+    identity: Option<(u64, u64)>,
+}
+
+impl Writer {
+    /// Opens the journal, or makes one. A damaged one, and one of another version, is moved aside first.
+    ///
+    /// # Errors
+    /// When the folder or the file cannot be used, or something else stands in its place.
+    pub fn open(path: &Path) -> Result<(Writer, Option<Aside>), JournalError> {
+        let error = match Writer::open_once(path) {
+            Ok(writer) => return Ok((writer, None)),
+            Err(error) if error.is_about_the_file() => error,
+            Err(error) => return Err(error),
+        };
+        let kind = match &error {
+            JournalError::Version { found, .. } => format!("version-{found}"),
+            _ => "damaged".to_owned(),
+        };
+        let aside = move_aside(path, &kind)
+            .map_err(|source| JournalError::System { path: path.to_owned(), source })?;
+        let writer = Writer::open_once(path)?;
+        Ok((writer, Some(Aside { path: aside, reason: error.to_string() })))
+    }
+
+    fn open_once(path: &Path) -> Result<Writer, JournalError> {
+        prepare(path)?;
+        let failed = database(path);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_NOFOLLOW
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+        connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(&failed)?;
+        ensure(&connection, path)?;
+        let set = || -> Result<(), rusqlite::Error> {
+            // What was committed survives the end of the process; the end of the machine may cost the last seconds.
+            connection.pragma_update(None, "synchronous", "NORMAL")?;
+            connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
+            connection.pragma_update(None, "wal_autocheckpoint", 0)?;
+            connection.pragma_update(None, "journal_size_limit", LOG_KEPT)
+        };
+        set().map_err(&failed)?;
+        look_for_damage(&connection, path)?;
+        Ok(Writer { identity: identity(path), connection, path: path.to_owned() })
+    }
+
+    /// Whether the file is still the one at its path. A journal that was removed is not written to for ever.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        self.identity.is_some() && identity(&self.path) == self.identity
+    }
+
+    /// Writes records, all of them or none.
+    ///
+    /// # Errors
+    /// When the database refuses: a full disk, a folder that has gone.
+    pub fn append(&mut self, records: &[JournalRecord]) -> Result<(), JournalError> {
+        let failed = database(&self.path);
+        let transaction = self.connection.transaction().map_err(&failed)?;
+        {
+            let insert = "INSERT INTO event (time, invocation, session, event, tool, outcome, record)
+                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+            let mut insert = transaction.prepare_cached(insert).map_err(&failed)?;
+            for record in records {
+                let time = Deadline::parse(&record.time).map_or(0, |time| time.micros());
+                let text = serde_json::to_string(record)?;
+                let JournalRecord { invocation_id, session, event, tool, outcome, .. } = record;
+                insert
+                    .execute(params![time, invocation_id, session, event, tool, outcome, text])
+                    .map_err(&failed)?;
+            }
+        }
+        transaction.commit().map_err(&failed)
+    }
+
+    /// Removes what is too old or too much, some at a time; whether there is more to do.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub fn prune(&mut self, max_bytes: u64, max_age: Duration) -> Result<bool, JournalError> {
+        let failed = database(&self.path);
+        let oldest = SystemTime::now().checked_sub(max_age).unwrap_or(UNIX_EPOCH);
+        let too_old = self
+            .connection
+            .execute(
+                "DELETE FROM event WHERE id IN (SELECT id FROM event ORDER BY id LIMIT ?1) AND time < ?2",
+                params![PRUNED_AT_ONCE, Deadline::of(oldest).micros()],
+            )
+            .map_err(&failed)?;
+        let mut too_much = 0;
+        if self.bytes().map_err(&failed)? > max_bytes {
+            too_much = self
+                .connection
+                .execute(
+                    "DELETE FROM event WHERE id IN (SELECT id FROM event ORDER BY id LIMIT ?1)",
+                    [PRUNED_AT_ONCE],
+                )
+                .map_err(&failed)?;
+        }
+        let mut free = self
+            .connection
+            .prepare_cached(&format!("PRAGMA incremental_vacuum({FREED_AT_ONCE})"))
+            .map_err(&failed)?;
+        let mut rows = free.query([]).map_err(&failed)?;
+        while rows.next().map_err(&failed)?.is_some() {}
+        Ok(too_old > 0 || too_much > 0)
+    }
+
+    /// What the records take.
+    fn bytes(&self) -> Result<u64, rusqlite::Error> {
+        let number = |pragma| self.connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
+        let pages = number("page_count")? - number("freelist_count")?;
+        Ok(u64::try_from(pages.saturating_mul(number("page_size")?)).unwrap_or(0))
+    }
+}

@@ -1,0 +1,196 @@
+//! `journal/query`: what is kept, what is not, and what becomes of a journal that cannot be written.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use hooksd_tests::harness::{Agent, Setup, events, until, world, world_with};
+use serde_json::{Value, json};
+
+use crate::refuses;
+
+/// The records that a query finds, newest first.
+pub(crate) async fn records(agent: &mut Agent, wanted: Value) -> Vec<Value> {
+    let mut page = agent.line.call("journal/query", wanted).await.unwrap();
+    page["records"].take().as_array().unwrap().clone()
+}
+
+const DATABASE: &str = "config/.state/hooksd/journal.db";
+
+#[test]
+fn what_ran_and_why_is_kept() {
+    world(async |world| {
+        world.user(&events::hooks(
+            "PreToolUse",
+            json!([
+                { "type": "command", "command": "echo never >&2; exit 2" },
+                { "type": "command", "command": "exit 7" },
+            ]),
+        ));
+        let mut line = world.connect().await;
+        line.call("initialize", json!({ "client": { "name": "tester" } })).await.unwrap();
+        let mut agent = world.agent().await;
+        let params = agent.params(&events::pre());
+        let answer = line.call("hook/invoke", params).await.unwrap();
+        agent.invoke(&events::stop(0)).await;
+        let id = answer["invocation_id"].clone();
+        let found = records(&mut agent, json!({})).await;
+        assert_eq!(found.len(), 2);
+        assert_eq!((&found[0]["event"], &found[0]["handlers"]), (&json!("Stop"), &json!([])));
+        let mut record = found[1].clone();
+        assert!(record["duration_us"].as_u64().unwrap() > 0 && record["time"].is_string(), "{record}");
+        for handler in record["handlers"].as_array_mut().unwrap() {
+            assert!(handler["run_us"].as_u64().unwrap() > 100, "{handler}");
+            handler["run_us"] = json!(1);
+            handler["queue_us"] = json!(1);
+        }
+        let source = world.text_at("config/hooks.json");
+        let handler = |number: u32, command: &str, status: &str, exit: u32, stderr: u32| {
+            json!({
+                "id": format!("PreToolUse:0:{number}"), "source": source, "command": command, "status": status,
+                "exit_code": exit, "signal": null, "run_us": 1, "queue_us": 1, "stdout_bytes": 0,
+                "stderr_bytes": stderr, "truncated": false, "warm": false,
+            })
+        };
+        let expected = json!({
+            "time": record["time"], "duration_us": record["duration_us"], "invocation_id": id,
+            "session": agent.session(), "thread_id": "s1", "client": "tester", "event": "PreToolUse",
+            "tool": "execute", "snapshot_id": agent.snapshot(), "cwd": world.text_at("project"),
+            "outcome": "deny", "reason": "never", "winner": "PreToolUse:0:0",
+            "handlers": [
+                handler(0, "echo never >&2; exit 2", "blocked", 2, 6),
+                handler(1, "exit 7", "failed", 7, 0),
+            ],
+            "diagnostics": answer["decision"]["diagnostics"],
+        });
+        assert_eq!(record, expected);
+        for (wanted, count) in [
+            (json!({ "session": agent.session() }), 2),
+            (json!({ "session": "none" }), 0),
+            (json!({ "event": "Stop" }), 1),
+            (json!({ "handler": "PreToolUse:0:1" }), 1),
+            (json!({ "outcome": "deny" }), 1),
+            (json!({ "outcome": "failed" }), 1),
+            (json!({ "invocation_id": id }), 1),
+            (json!({ "until": "2020-01-01T00:00:00Z" }), 0),
+            (json!({ "since": "2020-01-01T00:00:00Z", "limit": 1 }), 1),
+        ] {
+            assert_eq!(records(&mut agent, wanted.clone()).await.len(), count, "{wanted}");
+        }
+        let page = agent.line.call("journal/query", json!({ "limit": 1 })).await.unwrap();
+        let rest = json!({ "limit": 1, "cursor": page["cursor"] });
+        let rest = agent.line.call("journal/query", rest).await.unwrap();
+        assert_eq!((&rest["records"][0]["event"], &rest["cursor"]), (&json!("PreToolUse"), &Value::Null));
+        let mode = |name| fs::metadata(world.at(name)).unwrap().permissions().mode() & 0o777;
+        for file in [DATABASE, "config/.state/hooksd/journal.db-wal"] {
+            assert_eq!(mode(file), 0o600, "{file}");
+        }
+        assert_eq!(mode("config/.state/hooksd"), 0o700);
+    });
+}
+
+/// Secrets are in no file of the journal, whether payloads are kept or not; without that setting no payload is.
+#[test]
+fn no_secret_and_no_unwanted_payload_is_written() {
+    for payloads in [false, true] {
+        let mut setup = Setup::default();
+        setup.journal.payloads = payloads;
+        world_with(setup, async |world| {
+            let command = "cat; echo the word is $W_NAME of sk-abcdefghijklmnop and hunter2hunter2 >&2; exit 2; : API_TOKEN=tok-abcdef123";
+            world.user(&events::shell("PreToolUse", command));
+            let env =
+                json!({ "PATH": "/usr/bin:/bin", "MY_PASSWORD": "hunter2hunter2", "W_NAME": "visible" });
+            let mut agent = world.agent_with(json!({ "env": env })).await;
+            let args = json!({ "command": "plainword hunter2hunter2", "password": "letmein12" });
+            agent.invoke(&events::tool("PreToolUse", "execute", args)).await;
+            let found = records(&mut agent, json!({})).await;
+            let reason = found[0]["reason"].as_str().unwrap();
+            assert!(reason.contains("visible") && reason.contains("[redacted]"), "{reason}");
+            let mut kept = Vec::new();
+            for file in fs::read_dir(world.at("config/.state/hooksd")).unwrap() {
+                kept.extend(fs::read(file.unwrap().path()).unwrap());
+            }
+            let kept = String::from_utf8_lossy(&kept);
+            for secret in ["hunter2hunter2", "sk-abcdefghijklmnop", "letmein12", "tok-abcdef123"] {
+                assert!(!kept.contains(secret), "{secret} was written");
+            }
+            assert_eq!(kept.contains("plainword"), payloads, "the payload");
+            assert_eq!(found[0]["handlers"][0]["stdout"].is_string(), payloads);
+        });
+    }
+}
+
+/// What cannot be written costs records and no decision, and is said.
+#[test]
+fn a_journal_that_cannot_be_written_costs_no_decision() {
+    world(async |world| {
+        let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
+        assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
+        assert_eq!(records(&mut agent, json!({})).await.len(), 1);
+        // Something else in its place: it is not touched, and nothing is kept.
+        for file in ["", "-wal", "-shm"] {
+            fs::remove_file(world.at(&format!("{DATABASE}{file}"))).unwrap();
+        }
+        fs::create_dir(world.at(DATABASE)).unwrap();
+        let (mut line, _) =
+            super::events_subscribe::observer(world, json!({ "kinds": ["diagnostic"] })).await;
+        assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
+        let told = super::events_subscribe::next(&mut line, "events/item").await;
+        assert_eq!(told["code"], "journal_failed", "{told}");
+        let status = agent.line.call("daemon/status", json!({})).await.unwrap();
+        assert_eq!((&status["journal"]["lost"], &status["journal"]["ready"]), (&json!(1), &json!(false)));
+        assert!(status["journal"]["problem"].as_str().unwrap().contains("journal.db"), "{status}");
+        assert_eq!(agent.line.refusal("journal/query", json!({})).await.0, -32012);
+        // Once it has gone, a new one is begun.
+        fs::remove_dir(world.at(DATABASE)).unwrap();
+        let mut tries = 0;
+        while agent.line.call("daemon/status", json!({})).await.unwrap()["journal"]["ready"] != true {
+            tries += 1;
+            assert!(tries < 1000, "the journal does not come back");
+            agent.invoke(&events::pre()).await;
+        }
+        assert!(!records(&mut agent, json!({})).await.is_empty());
+    });
+}
+
+/// A damaged database is moved aside with a reason.
+#[test]
+fn a_damaged_journal_is_moved_aside() {
+    world(async |world| {
+        let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
+        agent.invoke(&events::pre()).await;
+        world.stop().await;
+        world.write(DATABASE, "no database\n".repeat(1000));
+        world.start().await;
+        let mut agent = world.agent().await;
+        assert_eq!(records(&mut agent, json!({})).await.len(), 0);
+        assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
+        assert_eq!(records(&mut agent, json!({})).await.len(), 1);
+        until("it is aside", || world.at(&format!("{DATABASE}.damaged")).exists()).await;
+    });
+}
+
+#[test]
+fn off_means_off() {
+    let mut setup = Setup::default();
+    setup.journal.enabled = false;
+    world_with(setup, async |world| {
+        let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
+        agent.invoke(&events::pre()).await;
+        assert_eq!(agent.line.refusal("journal/query", json!({})).await.0, -32012);
+        assert!(!world.at(DATABASE).exists());
+    });
+}
+
+#[test]
+fn bad_params_are_refused() {
+    world(async |world| {
+        let mut line = world.connect().await;
+        let cases = [
+            (json!({ "limit": 0 }), "limit"),
+            (json!({ "limit": 1001 }), "limit"),
+            (json!({ "since": "yesterday" }), "since"),
+            (json!({ "zzz": 1 }), "zzz"),
+        ];
+        refuses(&mut line, "journal/query", &cases).await;
+    });
+}
