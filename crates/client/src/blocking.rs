@@ -9,6 +9,8 @@ use std::time::{Duration, Instant};
 use hooksd_protocol::json::{Dialect, Reading, Value, read};
 use hooksd_protocol::methods::{HookInvoke, InvokeResult};
 use hooksd_protocol::rpc::{MAX_LINE, request_line};
+use rustix::io::Errno;
+use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -19,6 +21,17 @@ use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
 
 /// Notifications kept while an answer is awaited. Notifications. The oldest are dropped first.
 const MAX_NOTIFICATIONS: usize = 1024;
+
+/// How long to wait for a daemon whose queue of connections is full. A millisecond: it accepts in less.
+const FULL_QUEUE: Duration = Duration::from_millis(1);
+
+/// Connects without waiting.
+fn try_connect(path: &Path) -> rustix::io::Result<UnixStream> {
+    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+    Ok(UnixStream::from(socket))
+}
 
 /// A connection to the daemon.
 #[derive(Debug)]
@@ -37,12 +50,35 @@ impl Client {
     pub fn connect(path: &Path) -> Result<Client, ClientError> {
         let stream = UnixStream::connect(path)
             .map_err(|source| ClientError::NotRunning { path: path.to_owned(), source })?;
-        Ok(Client {
+        Ok(Client::over(stream))
+    }
+
+    /// Connects to the socket at `path`, at the latest by `until`: a daemon whose queue of connections is full would
+    /// otherwise hold up the caller for as long as it likes.
+    ///
+    /// # Errors
+    /// [`ClientError::NotRunning`] when nobody listens there, or nobody accepts in time.
+    pub fn connect_by(path: &Path, until: Instant) -> Result<Client, ClientError> {
+        let not_running = |source| ClientError::NotRunning { path: path.to_owned(), source };
+        let connected = loop {
+            match try_connect(path) {
+                Err(Errno::AGAIN) if Instant::now() < until => std::thread::sleep(FULL_QUEUE),
+                Err(Errno::INTR) => {}
+                connected => break connected,
+            }
+        };
+        let stream = connected.map_err(|error| not_running(error.into()))?;
+        stream.set_nonblocking(false).map_err(not_running)?;
+        Ok(Client::over(stream))
+    }
+
+    fn over(stream: UnixStream) -> Client {
+        Client {
             stream: BufReader::new(stream),
             next_id: 1,
             timeout: CALL_TIMEOUT,
             notifications: VecDeque::new(),
-        })
+        }
     }
 
     /// Each call may take this long; from a millisecond to a year.

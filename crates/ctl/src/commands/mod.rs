@@ -1,6 +1,7 @@
 //! One file a command.
 
 pub(crate) mod check;
+pub(crate) mod hook;
 pub(crate) mod invoke;
 pub(crate) mod show;
 pub(crate) mod shutdown;
