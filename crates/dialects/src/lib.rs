@@ -15,7 +15,7 @@ mod sniff;
 mod wishes;
 
 pub use answer::{Answer, Failing, Given, Occasion, answer};
-pub use dialect::{Dialect, Wish};
+pub use dialect::{Attendance, Dialect, Wish};
 pub use request::{Request, Surroundings, Trouble, read};
 pub use sniff::sniff;
 

@@ -58,7 +58,7 @@ fn by_signs(payload: &Value<'_>, variable: &dyn Fn(&str) -> Option<String>) -> &
     if is("DEEPAGENTS_CODE_SERVER_CWD") || is("DEEPAGENTS_HOME") {
         return &agents::DCODE;
     }
-    if has("turn_id") && has("model") {
+    if has("turn_id") && has("model") || word("transcript_path").contains("/.codex/") {
         return &agents::CODEX;
     }
     if has("tool_call_id") || matches!(tool.as_ref(), "Shell" | "WriteFile" | "StrReplaceFile") {

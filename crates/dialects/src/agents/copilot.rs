@@ -1,8 +1,8 @@
 //! GitHub Copilot CLI. Recorded with 1.0.102, with event names in PascalCase.
 //!
-//! A hook that crashes denies; a hook that is late does not. It reads `hookSpecificOutput` before a tool only;
-//! elsewhere its words stand at the top. Some events come in camelCase whatever the configuration says, one of them
-//! (SubagentStart) without a name.
+//! A hook that crashes denies; a hook that is late does not. It reads `hookSpecificOutput` before a tool only, so its
+//! words stand at the top everywhere. Some events come in camelCase whatever the configuration says, most of those
+//! without a name.
 
 use hooksd_protocol::event::EventName::*;
 use hooksd_protocol::json::Value;
@@ -10,6 +10,10 @@ use hooksd_protocol::json::Value;
 use super::shared::*;
 use crate::dialect::*;
 
+const TOP_DENY: Members = &[("permissionDecision", Put::Word("deny")), ("permissionDecisionReason", Put::It)];
+const TOP_ASK: Members = &[("permissionDecision", Put::Word("ask")), ("permissionDecisionReason", Put::It)];
+const TOP_ALLOW: Members =
+    &[("permissionDecision", Put::Word("allow")), ("permissionDecisionReason", Put::It)];
 const TOP_CONTEXT: Members = &[("additionalContext", Put::It)];
 
 /// See the module.
@@ -72,10 +76,10 @@ pub static COPILOT: Dialect = Dialect {
     skip: no_reason,
     folders: &["COPILOT_PROJECT_DIR"],
     rows: &[
-        row(GATES, Wish::Deny, How::Json(DENY)),
-        row(GATES, Wish::Ask, How::Json(ASK)),
-        row(GATES, Wish::Allow, How::Json(ALLOW)),
-        row(GATES, Wish::UpdatedInput, How::Json(UPDATED_INPUT)),
+        row(GATES, Wish::Deny, How::Json(TOP_DENY)),
+        row(GATES, Wish::Ask, How::Json(TOP_ASK)),
+        row(GATES, Wish::Allow, How::Json(TOP_ALLOW)),
+        row(GATES, Wish::UpdatedInput, How::Json(&[("modifiedArgs", Put::It)])),
         row(
             &[PermissionRequest],
             Wish::Deny,
@@ -88,9 +92,8 @@ pub static COPILOT: Dialect = Dialect {
         row(&[PostToolUseFailure], Wish::Feedback, How::Exit2),
         row(&[PostToolUseFailure], Wish::Context, How::Exit2),
         row(&[Stop, SubagentStop], Wish::GoOn, How::Json(BLOCK)),
-        row(GATES, Wish::Context, How::Json(CONTEXT)),
         row(
-            &[PostToolUse, UserPromptSubmit, SessionStart, SubagentStart],
+            &[PreToolUse, PostToolUse, UserPromptSubmit, SessionStart, SubagentStart],
             Wish::Context,
             How::Json(TOP_CONTEXT),
         ),
@@ -111,19 +114,21 @@ fn mcp_name(_: &Value<'_>, tool: &str) -> Option<String> {
     Some(format!("mcp__{server}__{tool}"))
 }
 
+/// By what is in it: the names are in no payload in camelCase.
 fn unnamed(payload: &Value<'_>) -> Option<&'static str> {
-    let has = |name: &str| payload.get(name).is_some();
-    if has("toolName") && has("toolResult") {
-        return Some("postToolUse");
-    }
-    if has("toolName") && has("error") {
-        return Some("postToolUseFailure");
-    }
-    if has("toolName") {
-        return Some("preToolUse");
-    }
-    if has("agentName") && has("stopReason") {
-        return Some("subagentStop");
-    }
-    has("agentName").then_some("subagentStart")
+    const SIGNS: [(&[&str], &str); 11] = [
+        (&["toolName", "toolResult"], "postToolUse"),
+        (&["toolName", "error"], "postToolUseFailure"),
+        (&["toolName"], "preToolUse"),
+        (&["agentName", "stopReason"], "subagentStop"),
+        (&["agentName"], "subagentStart"),
+        (&["stopReason"], "agentStop"),
+        (&["error"], "errorOccurred"),
+        (&["trigger"], "preCompact"),
+        (&["prompt"], "userPromptSubmitted"),
+        (&["source"], "sessionStart"),
+        (&["reason"], "sessionEnd"),
+    ];
+    let has = |names: &[&str]| names.iter().all(|name| payload.get(name).is_some());
+    SIGNS.iter().find(|(names, _)| has(names)).map(|(_, event)| *event)
 }
