@@ -14,6 +14,7 @@ mod cancel_request;
 mod config_check;
 mod config_show;
 mod ctl;
+mod ctl_hook;
 mod ctl_invoke;
 mod daemon_shutdown;
 mod daemon_status;

@@ -337,7 +337,15 @@ fn is_own_bridge(handler: &HandlerDeclaration) -> bool {
     });
     let program = words.next().map(|word| word.trim_matches(['"', '\'']));
     let is_ctl = program.and_then(|program| program.rsplit('/').next()) == Some("hooksctl");
-    is_ctl && words.next() == Some("hook")
+    let mut word = words.next();
+    // Options of its own may come first.
+    while let Some(option) = word.filter(|word| is_ctl && word.starts_with("--")) {
+        if option == "--socket" {
+            words.next();
+        }
+        word = words.next();
+    }
+    is_ctl && word == Some("hook")
 }
 
 #[cfg(test)]
@@ -364,6 +372,8 @@ mod tests {
             "/usr/local/bin/hooksctl hook",
             "exec '/opt/my hooks'; hooksctl",
             "HOOKSD_SOCKET=/s exec \"/opt/hooksctl\" hook --agent x",
+            "hooksctl --socket /s hook --agent x",
+            "hooksctl --socket=/s --json hook --agent x",
         ] {
             let expected = !command.starts_with("exec '/opt/my");
             assert_eq!(is_own_bridge(&declared(command, None)), expected, "{command}");

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use hooksd_dialects::{Answer, Dialect, Given, Occasion, Surroundings, answer, read, sniff};
 use hooksd_protocol::event::EventName;
 
+use stdin::Input;
+
 pub(crate) use options::{Options, Words, options};
 
 /// Between our answer and the end of the agent's patience. Milliseconds. An agent counts from before it has started
@@ -58,45 +60,32 @@ pub(crate) fn run(arguments: &[OsString]) -> Option<ExitCode> {
 pub(crate) fn run_with(options: &Options, began: Instant) -> ExitCode {
     // A fault of ours must not print anything that an agent takes for an answer.
     std::panic::set_hook(Box::new(|_| {}));
-    let bytes = stdin::read(began, options);
-    let dialect = options.dialect.unwrap_or_else(|| sniff(bytes.as_deref().unwrap_or_default(), &variable));
-    let said =
-        catch_unwind(AssertUnwindSafe(|| exchange(options, dialect, &bytes, began))).unwrap_or_else(|_| {
-            let occasion =
-                match read(dialect, bytes.as_deref().unwrap_or_default(), &surroundings(options, "/")) {
-                    Ok(request) => Occasion::from(&request),
-                    Err(trouble) => Occasion::from(&trouble),
-                };
-            answer(
-                dialect,
-                &occasion,
-                Given::Failure("hooksctl has a fault; please report it"),
-                options.failing,
-            )
-        });
+    let input = stdin::read(began, options);
+    let dialect = options.dialect.unwrap_or_else(|| sniff(&input.bytes, &variable));
+    let said = catch_unwind(AssertUnwindSafe(|| exchange(options, dialect, &input, began)))
+        .unwrap_or_else(|_| failure(options, dialect, &input, "hooksctl has a fault; please report it"));
     print(&said);
     ExitCode::from(said.status)
 }
 
-fn exchange(
-    options: &Options,
-    dialect: &'static Dialect,
-    bytes: &Result<Vec<u8>, String>,
-    began: Instant,
-) -> Answer {
+/// The answer when there is nothing to ask with or nobody to ask.
+fn failure(options: &Options, dialect: &'static Dialect, input: &Input, why: &str) -> Answer {
+    let occasion = match read(dialect, &input.bytes, &surroundings(options, "/")) {
+        Ok(request) => Occasion::from(&request),
+        Err(trouble) => Occasion::from(&trouble),
+    };
+    answer(dialect, &occasion, Given::Failure(why), options.failing)
+}
+
+fn exchange(options: &Options, dialect: &'static Dialect, input: &Input, began: Instant) -> Answer {
+    if let Some(why) = &input.trouble {
+        return failure(options, dialect, input, why);
+    }
     let folder = std::env::current_dir().ok().and_then(|folder| folder.into_os_string().into_string().ok());
     let around = surroundings(options, folder.as_deref().unwrap_or("/"));
-    let request = match bytes {
-        Ok(bytes) => read(dialect, bytes, &around),
-        Err(why) => read(dialect, b"", &around)
-            .map_err(|trouble| hooksd_dialects::Trouble { message: why.clone(), ..trouble }),
-    };
-    let request = match request {
+    let request = match read(dialect, &input.bytes, &around) {
         Ok(request) => request,
-        Err(trouble) => {
-            let given = Given::Failure(&trouble.message);
-            return answer(dialect, &Occasion::from(&trouble), given, options.failing);
-        }
+        Err(trouble) => return failure(options, dialect, input, &trouble.message),
     };
     let occasion = Occasion::from(&request);
     if request.skip.is_some() {

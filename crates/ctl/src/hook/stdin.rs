@@ -24,26 +24,40 @@ const CHUNK: usize = 64 * 1024;
 /// The variable in which an IDE puts the event instead of closing standard input.
 const IDE_VARIABLE: &str = "USER_PROMPT";
 
-pub(super) fn read(began: Instant, options: &Options) -> Result<Vec<u8>, String> {
+/// What came.
+#[derive(Debug, Default)]
+pub(super) struct Input {
+    /// All of it, or what came before the trouble: it may still say which event it is.
+    pub(super) bytes: Vec<u8>,
+    /// Why it is not all, for people.
+    pub(super) trouble: Option<String>,
+}
+
+pub(super) fn read(began: Instant, options: &Options) -> Input {
     if let Some(event) = from_ide(options) {
-        return Ok(event);
+        return Input { bytes: event, trouble: None };
     }
+    let mut bytes = Vec::new();
+    let trouble = read_into(&mut bytes, began, options).err();
+    Input { bytes, trouble }
+}
+
+fn read_into(bytes: &mut Vec<u8>, began: Instant, options: &Options) -> Result<(), String> {
     let silence = Duration::from_millis(SILENCE_MS);
     let silence = options.deadline.map_or(silence, |deadline| silence.min(deadline / 2));
-    let mut bytes = Vec::new();
     let mut chunk = vec![0; CHUNK];
     let mut last = began;
     loop {
         if !readable(silence.saturating_sub(last.elapsed()))? {
-            return if is_whole(&bytes) {
-                Ok(bytes)
+            return if is_whole(bytes) {
+                Ok(())
             } else {
                 Err(format!("standard input was not closed and nothing came for {silence:?}"))
             };
         }
         // Not through the library's buffer: what is in it cannot be waited for.
         match rustix::io::read(std::io::stdin(), &mut chunk) {
-            Ok(0) => return Ok(bytes),
+            Ok(0) => return Ok(()),
             Ok(count) => bytes.extend_from_slice(chunk.get(..count).unwrap_or_default()),
             Err(Errno::INTR) => {}
             Err(error) => return Err(format!("standard input cannot be read: {error}")),
