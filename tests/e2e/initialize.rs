@@ -13,6 +13,7 @@ fn greets_with_name_versions_and_methods() {
         let expected = json!({
             "name": "hooksd",
             "version": env!("CARGO_PKG_VERSION"),
+            "build": hooksd::BUILD,
             "protocol_version": 1,
             "methods": schema::method_names(),
         });

@@ -43,6 +43,7 @@ mod session_list;
 mod session_open;
 mod session_reload;
 mod speed;
+mod start_on_demand;
 mod transcript_append;
 mod trust;
 mod trust_methods;

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use hooksd_protocol::json::{Dialect, Reading, Value, read};
 use hooksd_protocol::methods::{HookInvoke, InvokeResult};
@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use crate::error::ClientError;
 use crate::response::read_invoke_result;
 use crate::wire::{Incoming, Notification, Raw, parse};
-use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, start};
 
 /// Notifications waiting to be taken. Notifications. More are dropped: nobody is listening.
 const MAX_NOTIFICATIONS: usize = 1024;
@@ -54,18 +54,36 @@ impl Client {
         let stream = UnixStream::connect(path)
             .await
             .map_err(|source| ClientError::NotRunning { path: path.to_owned(), source })?;
+        Ok(Client::on(stream))
+    }
+
+    /// As [`connect_or_start`](crate::blocking::Client::connect_or_start) of the blocking client, on a thread for work
+    /// that blocks.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn connect_or_start(path: &Path, deadline: Instant) -> Result<Client, ClientError> {
+        let path = path.to_owned();
+        let started = tokio::task::spawn_blocking(move || start::connect_or_start(&path, deadline));
+        // It neither panics nor is it cancelled, unless the runtime ends under it.
+        let stream = started.await.map_err(|_| ClientError::Closed)??;
+        stream.set_nonblocking(true)?;
+        Ok(Client::on(UnixStream::from_std(stream)?))
+    }
+
+    fn on(stream: UnixStream) -> Client {
         let (read_half, write_half) = stream.into_split();
         let waiting: Waiting = Arc::new(Mutex::new(Some(HashMap::new())));
         let (sender, notifications) = mpsc::channel(MAX_NOTIFICATIONS);
         let reader = tokio::spawn(listen(read_half, waiting.clone(), sender));
-        Ok(Client {
+        Client {
             writer: AsyncMutex::new(write_half),
             waiting,
             next_id: AtomicU64::new(1),
             timeout: CALL_TIMEOUT,
             notifications: AsyncMutex::new(notifications),
             reader,
-        })
+        }
     }
 
     /// Each call may take this long; from a millisecond to a year.

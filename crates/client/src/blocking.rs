@@ -9,29 +9,16 @@ use std::time::{Duration, Instant};
 use hooksd_protocol::json::{Dialect, Reading, Value, read};
 use hooksd_protocol::methods::{HookInvoke, InvokeResult};
 use hooksd_protocol::rpc::{MAX_LINE, request_line};
-use rustix::io::Errno;
-use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::error::ClientError;
 use crate::response::read_invoke_result;
 use crate::wire::{Incoming, Notification, parse};
-use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT};
+use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, start};
 
 /// Notifications kept while an answer is awaited. Notifications. The oldest are dropped first.
 const MAX_NOTIFICATIONS: usize = 1024;
-
-/// How long to wait for a daemon whose queue of connections is full. A millisecond: it accepts in less.
-const FULL_QUEUE: Duration = Duration::from_millis(1);
-
-/// Connects without waiting.
-fn try_connect(path: &Path) -> rustix::io::Result<UnixStream> {
-    let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
-    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
-    Ok(UnixStream::from(socket))
-}
 
 /// A connection to the daemon.
 #[derive(Debug)]
@@ -50,29 +37,21 @@ impl Client {
     pub fn connect(path: &Path) -> Result<Client, ClientError> {
         let stream = UnixStream::connect(path)
             .map_err(|source| ClientError::NotRunning { path: path.to_owned(), source })?;
-        Ok(Client::over(stream))
+        Ok(Client::on(stream))
     }
 
-    /// Connects to the socket at `path`, at the latest by `until`: a daemon whose queue of connections is full would
-    /// otherwise hold up the caller for as long as it likes.
+    /// Connects to the socket at `path`; when nobody listens there, has a daemon started first, and waits for it until
+    /// the deadline. [`start`](crate::start) says how; `HOOKSD_AUTOSTART=0` forbids it. A connection that is there costs
+    /// what [`Client::connect`] costs.
     ///
     /// # Errors
-    /// [`ClientError::NotRunning`] when nobody listens there, or nobody accepts in time.
-    pub fn connect_by(path: &Path, until: Instant) -> Result<Client, ClientError> {
-        let not_running = |source| ClientError::NotRunning { path: path.to_owned(), source };
-        let connected = loop {
-            match try_connect(path) {
-                Err(Errno::AGAIN) if Instant::now() < until => std::thread::sleep(FULL_QUEUE),
-                Err(Errno::INTR) => {}
-                connected => break connected,
-            }
-        };
-        let stream = connected.map_err(|error| not_running(error.into()))?;
-        stream.set_nonblocking(false).map_err(not_running)?;
-        Ok(Client::over(stream))
+    /// [`ClientError::CannotStart`] when none could be started, with the reason; [`ClientError::NotRunning`] when none
+    /// may be.
+    pub fn connect_or_start(path: &Path, deadline: Instant) -> Result<Client, ClientError> {
+        start::connect_or_start(path, deadline).map(Client::on)
     }
 
-    fn over(stream: UnixStream) -> Client {
+    fn on(stream: UnixStream) -> Client {
         Client {
             stream: BufReader::new(stream),
             next_id: 1,
@@ -143,6 +122,33 @@ impl Client {
     /// The oldest notification that arrived while answers were awaited.
     pub fn notification(&mut self) -> Option<Notification> {
         self.notifications.pop_front()
+    }
+
+    /// The process that listens on the socket, as far as the system tells: where a service manager made the socket, that
+    /// is the service manager.
+    #[must_use]
+    #[cfg(target_os = "linux")]
+    pub fn peer(&self) -> Option<u32> {
+        let peer = rustix::net::sockopt::socket_peercred(self.stream.get_ref()).ok()?;
+        u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+    }
+
+    /// Other systems do not tell.
+    #[must_use]
+    #[cfg(not(target_os = "linux"))]
+    pub fn peer(&self) -> Option<u32> {
+        None
+    }
+
+    /// Waits until the daemon closes the connection, as it does when it ends. False when it has not at the deadline.
+    pub fn wait_closed(mut self, deadline: Instant) -> bool {
+        loop {
+            match self.line(deadline) {
+                Ok(_) => {}
+                Err(ClientError::TimedOut(_)) => return false,
+                Err(_) => return true,
+            }
+        }
     }
 
     fn broken(&self, error: io::Error) -> ClientError {

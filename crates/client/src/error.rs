@@ -16,6 +16,14 @@ pub enum ClientError {
         /// Why not.
         source: io::Error,
     },
+    /// Nobody listens on the socket, and no daemon could be started.
+    #[error("no daemon answers on {}, and none could be started: {reason}", .path.display())]
+    CannotStart {
+        /// The socket.
+        path: PathBuf,
+        /// Why not, and what to do.
+        reason: String,
+    },
     /// The connection broke.
     #[error("the connection to the daemon broke: {0}")]
     Connection(#[from] io::Error),

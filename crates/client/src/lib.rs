@@ -1,21 +1,32 @@
 //! Talks to hooksd: finds its socket, connects, calls, reads notifications. Blocking and async, the same methods.
 //!
+//! A program may also have the daemon started on demand: [`start`] says what it may rely on then.
+//!
 //! Every call has a deadline. An answer that does not fit its type is an error, never a guess: a guard's verdict is
 //! either read or known to be missing.
 
 pub mod asynchronous;
 pub mod blocking;
 mod error;
+pub mod owner;
+pub mod place;
+pub mod program;
 mod response;
+pub mod start;
 mod wire;
 
 pub use error::{ClientError, ResponseMismatch};
 pub use response::{check_response, read_invoke_result};
 
-use std::path::PathBuf;
+use std::fs::OpenOptions;
+use std::io::Read;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use hooksd_protocol::socket::{SocketPathError, socket_path};
+use hooksd_protocol::socket::{SOCKET_VARIABLE, SocketPathError, check_length, config_dir, socket_path};
+use rustix::fs::OFlags;
+use toml::de::DeTable;
 
 /// How long a call may take unless the caller says otherwise. Seconds. Above the longest default timeout of a handler
 /// (600 s), so that the daemon's answer about a slow handler still arrives.
@@ -30,10 +41,42 @@ const SHORTEST_TIMEOUT: Duration = Duration::from_millis(1);
 /// The longest time a call is given, one year: clocks overflow.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The socket's path, from the process environment.
+/// The daemon's own settings, in the config dir.
+pub const SETTINGS_FILE: &str = "hooksd.toml";
+
+/// The largest settings file that is looked at for the socket. Bytes. The daemon refuses larger ones.
+const MAX_SETTINGS: u64 = 64 * 1024;
+
+/// The socket's path: `HOOKSD_SOCKET`, else `socket` in hooksd.toml, else what the environment leads to
+/// ([`socket_path`]).
 ///
 /// # Errors
 /// When nothing says where it is, or the path is unusable.
 pub fn default_socket() -> Result<PathBuf, SocketPathError> {
-    socket_path(&|name| std::env::var_os(name))
+    let variable = |name: &str| std::env::var_os(name);
+    let named = variable(SOCKET_VARIABLE).is_some_and(|path| !path.is_empty());
+    match config_dir(&variable).filter(|_| !named).and_then(|folder| socket_of(&folder)) {
+        Some(path) => {
+            check_length(&path)?;
+            Ok(path)
+        }
+        None => socket_path(&variable),
+    }
+}
+
+/// What the settings file says of the socket. A file that cannot be read says nothing here: the daemon tells what is
+/// wrong with it when it is started.
+fn socket_of(config_dir: &Path) -> Option<PathBuf> {
+    let mut options = OpenOptions::new();
+    // What is no regular file must not block.
+    let file = options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let file = file.open(config_dir.join(SETTINGS_FILE)).ok()?;
+    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
+        return None;
+    }
+    let mut text = String::new();
+    file.take(MAX_SETTINGS).read_to_string(&mut text).ok()?;
+    let table = DeTable::parse(&text).ok()?;
+    let path = PathBuf::from(table.get_ref().get("socket")?.get_ref().as_str()?);
+    path.is_absolute().then_some(path)
 }

@@ -9,7 +9,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 #[command(
     version,
     after_help = "Exit status: 0 done, 1 check found something, 2 wrong command line or input, \
-                  3 no daemon answers, 4 the daemon refused, 5 trust was not changed."
+                  3 no daemon answers, 4 the daemon refused, 5 trust was not changed, 6 the service manager refused."
 )]
 pub(crate) struct Arguments {
     /// The daemon's socket; default $HOOKSD_SOCKET, else $XDG_RUNTIME_DIR/hooksd/hooksd.sock
@@ -38,6 +38,10 @@ pub(crate) enum Command {
     Trust(Trust),
     /// Stop the daemon
     Shutdown(Shutdown),
+    /// Stop the daemon and start the one that came with this program
+    Restart(Shutdown),
+    /// Have the daemon started by systemd or launchd
+    Service(Service),
 }
 
 /// The exit status is the agent's: 0, or 2 where that is how it is told of a block.
@@ -103,6 +107,9 @@ pub(crate) struct Show {
     /// The folder; default the current one
     #[arg(value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
+    /// The daemon's own settings instead, each with where it comes from
+    #[arg(long, conflicts_with = "folder")]
+    pub(crate) settings: bool,
 }
 
 /// Trusting a project lets its hooks.json run commands as you. What is trusted is exactly the bytes that are shown:
@@ -153,4 +160,39 @@ pub(crate) struct Shutdown {
     /// How long running events may still take; the daemon's default is 10 seconds
     #[arg(long, value_name = "SECONDS")]
     pub(crate) drain: Option<u64>,
+}
+
+/// Puts a unit (systemd) or an agent (launchd) in place for you alone, and takes it away again.
+#[derive(Debug, Args)]
+pub(crate) struct Service {
+    #[command(subcommand)]
+    pub(crate) action: ServiceAction,
+    /// Say what would be done, and do nothing
+    #[arg(long, global = true)]
+    pub(crate) dry_run: bool,
+    /// Which service manager; default that of this system
+    #[arg(long, global = true, value_enum, default_value_t = ServiceManager::of_this_system())]
+    pub(crate) manager: ServiceManager,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Subcommand)]
+pub(crate) enum ServiceAction {
+    /// Write the files and switch the service on
+    Install,
+    /// Switch the service off and remove the files
+    Uninstall,
+    /// Whether the files are there, as they should be, and what the service manager says
+    Status,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ServiceManager {
+    Systemd,
+    Launchd,
+}
+
+impl ServiceManager {
+    fn of_this_system() -> ServiceManager {
+        if cfg!(target_os = "macos") { ServiceManager::Launchd } else { ServiceManager::Systemd }
+    }
 }

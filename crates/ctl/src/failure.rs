@@ -17,6 +17,12 @@ pub(crate) enum Failure {
     /// The daemon could not be asked.
     #[error("{0}")]
     Client(#[from] ClientError),
+    /// The daemon speaks another protocol.
+    #[error("{0}")]
+    Foreign(String),
+    /// The service manager, or a file that it reads, did not let itself be changed.
+    #[error("{0}")]
+    Service(String),
     /// Trust was not changed.
     #[error("{0}")]
     Trust(#[from] ConsentError),
@@ -35,8 +41,9 @@ impl Failure {
             Failure::Input(_) | Failure::Socket(_) | Failure::Output(_) => 2,
             Failure::Client(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => 2,
             Failure::Trust(_) | Failure::NotTrusted(_) => 5,
-            Failure::Client(ClientError::NotRunning { .. }) => 3,
-            Failure::Client(_) => 4,
+            Failure::Client(ClientError::NotRunning { .. } | ClientError::CannotStart { .. }) => 3,
+            Failure::Client(_) | Failure::Foreign(_) => 4,
+            Failure::Service(_) => 6,
         }
     }
 }

@@ -1,14 +1,16 @@
 //! `hooksctl`: the commands people type to drive hooksd.
 //!
 //! Exit status: 0 done; 1 `check` found something; 2 the command line or an input is wrong; 3 no daemon answers;
-//! 4 the daemon refused or its answer cannot be read; 5 trust was not changed. Output is plain when it is not a terminal; `--json` is for
-//! machines and holds exactly one JSON value.
+//! 4 the daemon refused, is of another protocol or its answer cannot be read; 5 trust was not changed; 6 the service
+//! manager refused. Output is plain when it is not a terminal; `--json` is for machines and holds exactly one JSON
+//! value.
 
 mod arguments;
 mod commands;
 mod failure;
 mod hook;
 mod input;
+mod met;
 mod print;
 
 use std::ffi::OsString;
@@ -37,6 +39,8 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check::run(check, &mut printer),
         Command::Show(show) => commands::show::run(&arguments, show, &mut printer),
         Command::Trust(trust) => commands::trust::run(trust, &mut printer),
+        Command::Restart(restart) => commands::restart::run(&arguments, restart, &mut printer),
+        Command::Service(service) => commands::service::run(&arguments, service, &mut printer),
         Command::Shutdown(shutdown) => commands::shutdown::run(&arguments, shutdown, &mut printer),
     };
     match done {

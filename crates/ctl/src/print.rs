@@ -40,6 +40,13 @@ impl Printer {
         Ok(ExitCode::SUCCESS)
     }
 
+    /// Prints what is to be said beside the result, to standard error.
+    pub(crate) fn remark(&mut self, message: &str) {
+        let label = paint(AnsiColor::Yellow, "note:");
+        // As for errors.
+        let _ = writeln!(anstream::stderr(), "{label} {}", safe(message));
+    }
+
     /// Prints why a command failed, to standard error.
     pub(crate) fn error(&mut self, message: &str) {
         let label = paint(AnsiColor::Red, "error:");

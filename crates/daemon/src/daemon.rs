@@ -1,13 +1,18 @@
 //! The server: accepts connections until it is told to stop, then lets running events finish.
 
+use std::future::pending;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use hooksd_runner::Runner;
+use hooksd_protocol::json::RawJson;
+use hooksd_protocol::rpc::{RpcError, error_code, response_line};
 use hooksd_runner::warm::Warm;
+use hooksd_runner::{Bounds, Runner};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
+use tokio::time::Interval;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -15,7 +20,8 @@ use crate::connection;
 use crate::hot::Documents;
 use crate::hot::watch::{WatchMode, run as watch_documents};
 use crate::once::Once;
-use crate::sessions::Sessions;
+use crate::service;
+use crate::sessions::{RETRY_AFTER_MS, Sessions};
 use crate::settings::Settings;
 
 /// How long to wait before accepting again when the system has no descriptor left. Milliseconds.
@@ -27,6 +33,12 @@ const CLOSE_SECONDS: u64 = 3;
 
 /// How often abandoned sessions are looked for. Seconds.
 const RECLAIM_SECONDS: u64 = 5;
+
+/// How often within the time after which an idle daemon stops it is looked whether it is. Looks.
+const IDLE_LOOKS: u32 = 8;
+
+/// The shortest time between two such looks. Milliseconds are enough for nobody to notice.
+const IDLE_LOOK_LEAST: Duration = Duration::from_millis(20);
 
 /// What all connections share.
 pub(crate) struct Daemon {
@@ -58,8 +70,10 @@ impl Daemon {
         let (drain, _) = watch::channel(settings.drain);
         Daemon {
             warm: Warm::new(settings.warm.clone()),
+            runner: Runner::with_bounds(
+                Bounds::of_this_process().at_most(settings.max_handlers.unwrap_or(usize::MAX)),
+            ),
             settings,
-            runner: Runner::new(),
             sessions: Sessions::default(),
             documents: Arc::default(),
             watch_mode: WatchMode::default(),
@@ -89,6 +103,11 @@ impl Daemon {
     /// Events answered since the start.
     pub(crate) fn answered(&self) -> u64 {
         self.answered.load(Ordering::Relaxed)
+    }
+
+    /// Whether anybody would miss the daemon: a client, an event, a handler.
+    fn in_use(&self) -> bool {
+        self.connections.load(Ordering::Acquire) > 0 || !self.events.is_empty() || self.runner.children() > 0
     }
 
     /// Stops the daemon: running events may take this long.
@@ -135,13 +154,15 @@ impl Daemon {
     }
 }
 
-/// How a server is told to stop.
+/// How a server is told to stop, and to reload.
 #[derive(Debug, Clone, Default)]
 pub struct Shutdown {
     /// Take nothing new, let running events finish for as long as the settings allow.
     pub stop: CancellationToken,
     /// Do not wait for them any longer.
     pub cut: CancellationToken,
+    /// Look at all documents now.
+    pub reload: Reload,
 }
 
 impl Shutdown {
@@ -152,15 +173,37 @@ impl Shutdown {
     }
 }
 
+/// How a server is told to look at all documents now.
+#[derive(Debug, Clone, Default)]
+pub struct Reload {
+    asked: Arc<Notify>,
+    done: Arc<Notify>,
+}
+
+impl Reload {
+    /// Asks for it and waits until it was done; false when that takes longer.
+    pub async fn within(&self, longest: Duration) -> bool {
+        self.asked.notify_one();
+        tokio::time::timeout(longest, self.done.notified()).await.is_ok()
+    }
+}
+
 /// Serves `listener` until it is told to stop, here or by a client, then drains and returns. The caller owns the
 /// socket file.
 pub async fn run(listener: UnixListener, settings: Settings, shutdown: Shutdown) {
     let daemon = Arc::new(Daemon::new(settings, shutdown.stop.child_token(), shutdown.cut.child_token()));
     let connections = TaskTracker::new();
-    let background = [tokio::spawn(keep_hot(daemon.clone())), tokio::spawn(reclaim(daemon.clone()))];
+    let background = [
+        tokio::spawn(keep_hot(daemon.clone())),
+        tokio::spawn(reclaim(daemon.clone())),
+        tokio::spawn(reload(daemon.clone(), shutdown.reload)),
+        tokio::spawn(leave_when_idle(daemon.clone())),
+    ];
+    let mut pulse = Pulse::new(daemon.settings.heartbeat);
     loop {
         tokio::select! {
             () = daemon.stopping.cancelled() => break,
+            () = pulse.beat() => {}
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => accept(&daemon, &connections, stream),
                 Err(error) => {
@@ -170,12 +213,90 @@ pub async fn run(listener: UnixListener, settings: Settings, shutdown: Shutdown)
             },
         }
     }
-    drop(listener);
-    stop(&daemon, &connections).await;
+    service::stopping();
+    accept_waiting(&daemon, &connections, listener);
+    {
+        let stopped = pin!(stop(&daemon, &connections));
+        pulse.beside(stopped).await;
+    }
     for task in background {
         task.abort();
         // Aborted, or ended by itself: either way it is over.
         let _ = task.await;
+    }
+}
+
+/// Whoever is waiting to be accepted when the daemon stops hears so, instead of losing the connection.
+fn accept_waiting(daemon: &Arc<Daemon>, connections: &TaskTracker, listener: UnixListener) {
+    let Ok(listener) = listener.into_std() else { return };
+    // A service manager keeps the socket, and the next daemon accepts them.
+    while let (false, Ok((stream, _))) = (daemon.settings.activated, listener.accept()) {
+        if stream.set_nonblocking(true).is_ok()
+            && let Ok(stream) = UnixStream::from_std(stream)
+        {
+            accept(daemon, connections, stream);
+        }
+    }
+}
+
+/// Tells the service manager that this loop still runs.
+struct Pulse {
+    every: Option<Interval>,
+}
+
+impl Pulse {
+    fn new(every: Option<Duration>) -> Pulse {
+        Pulse { every: every.map(tokio::time::interval) }
+    }
+
+    async fn beat(&mut self) {
+        match &mut self.every {
+            Some(every) => {
+                every.tick().await;
+                service::alive();
+            }
+            None => pending().await,
+        }
+    }
+
+    async fn beside(&mut self, mut work: Pin<&mut impl Future<Output = ()>>) {
+        loop {
+            tokio::select! {
+                () = &mut work => return,
+                () = self.beat() => {}
+            }
+        }
+    }
+}
+
+/// Looks at all documents when it is told to.
+async fn reload(daemon: Arc<Daemon>, told: Reload) {
+    loop {
+        told.asked.notified().await;
+        let daemon = daemon.clone();
+        match tokio::task::spawn_blocking(move || daemon.reload()).await {
+            Ok(changed) => tracing::info!(changed, "looked at all documents"),
+            Err(error) => tracing::error!(%error, "the documents could not be looked at"),
+        }
+        told.done.notify_one();
+    }
+}
+
+/// Stops a daemon that was started on demand when nobody has needed it for long enough.
+async fn leave_when_idle(daemon: Arc<Daemon>) {
+    let Some(longest) = daemon.settings.idle_exit else { return };
+    let step = (longest / IDLE_LOOKS).max(IDLE_LOOK_LEAST);
+    let (mut seen, mut since) = (0, Instant::now());
+    loop {
+        tokio::time::sleep(step).await;
+        // Whoever came and went between two looks counts as well.
+        let came = daemon.next_connection.load(Ordering::Relaxed);
+        if daemon.in_use() || came != seen {
+            (seen, since) = (came, Instant::now());
+        } else if since.elapsed() >= longest {
+            tracing::info!(idle = ?longest, "nobody has needed the daemon; the next who does starts one");
+            return daemon.shutdown(None);
+        }
     }
 }
 
@@ -208,6 +329,16 @@ fn accept(daemon: &Arc<Daemon>, connections: &TaskTracker, stream: UnixStream) {
             tracing::warn!(%error, "refused a connection whose user is unknown");
             return;
         }
+    }
+    let most = daemon.settings.max_connections;
+    if daemon.connections.load(Ordering::Acquire) >= most {
+        tracing::warn!(most, "refused a connection: too many are open");
+        let message = format!("{most} connections are open; close some, or raise limits.connections");
+        let error = RpcError::new(error_code::OVERLOADED, message)
+            .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS }));
+        // A new connection has room for a line; who does not read it is closed all the same.
+        let _ = stream.try_write(response_line::<()>(&RawJson::null(), Err(&error)).as_bytes());
+        return;
     }
     let daemon = daemon.clone();
     daemon.connections.fetch_add(1, Ordering::AcqRel);

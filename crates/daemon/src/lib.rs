@@ -7,6 +7,9 @@
 //! [`run`] serves a listener until it is told to stop: the caller owns the socket and the stop signal, so every
 //! test boots the real server in its own process.
 
+pub mod activation;
+pub mod background;
+pub mod configure;
 mod connection;
 pub mod daemon;
 pub mod demo;
@@ -21,11 +24,15 @@ mod methods;
 mod once;
 mod pinned;
 mod plugins;
+pub mod service;
 mod session;
 mod sessions;
 pub mod settings;
 mod transcripts;
 mod unwound;
 
-pub use daemon::{Shutdown, run};
+pub use daemon::{Reload, Shutdown, run};
 pub use settings::Settings;
+
+/// Tells builds of one version apart: a hash of the sources that make the daemon.
+pub const BUILD: &str = env!("HOOKSD_BUILD_ID");

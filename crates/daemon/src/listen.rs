@@ -1,15 +1,17 @@
 //! The socket file: exactly one daemon, only its user, a stale file replaced and a live one never stolen
 //! (PROTOCOL "Where"; B69 to B72).
 
-use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::fs::{self, File};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, FileTypeExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
+use hooksd_client::place::{Lock, PlaceError, prepare_folder};
 use hooksd_protocol::socket::{SocketPathError, check_length};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::Mode;
 use rustix::process::umask;
 
 /// Why the daemon does not listen.
@@ -62,15 +64,45 @@ pub struct Socket {
 /// The mode mask belongs to the process: one bind at a time may change it.
 static UMASK: Mutex<()> = Mutex::new(());
 
+/// How long a daemon waits for its turn to start. Seconds. Another start takes milliseconds, unless the daemon before it
+/// still drains (10 s) and cleans up behind what it has killed.
+pub const TURN_SECONDS: u64 = 20;
+
 /// Takes the path and listens on it.
 ///
 /// # Errors
 /// When another daemon serves it, when its folder is not safe, when something else stands there, or the system refuses.
 pub fn listen(path: &Path) -> Result<(Socket, UnixListener), ListenError> {
     check_length(path)?;
-    let folder = path.parent().unwrap_or(Path::new("/"));
-    prepare_folder(folder)?;
-    let lock = take_lock(path)?;
+    prepare_folder(path)?;
+    let deadline = Instant::now() + Duration::from_secs(TURN_SECONDS);
+    let turn = Lock::Start.take(path, Some(deadline)).map_err(|error| held(error, path))?;
+    let lock = Lock::Life.take(path, None).map_err(|error| held(error, path))?;
+    let listening = bind(path, lock);
+    drop(turn);
+    listening
+}
+
+/// The same for a daemon that is started on demand. Its starter holds the start lock, so nobody else is starting:
+/// whoever holds the lock for life and does not answer is about to end, and waited for.
+///
+/// # Errors
+/// As [`listen`].
+pub fn listen_in_turn(path: &Path) -> Result<(Socket, UnixListener), ListenError> {
+    check_length(path)?;
+    prepare_folder(path)?;
+    let lock = match Lock::Life.take(path, None) {
+        Err(PlaceError::Held(_)) if UnixStream::connect(path).is_err() => {
+            let deadline = Instant::now() + Duration::from_secs(TURN_SECONDS);
+            Lock::Life.take(path, Some(deadline))
+        }
+        taken => taken,
+    };
+    bind(path, lock.map_err(|error| held(error, path))?)
+}
+
+/// Binds, under the lock.
+fn bind(path: &Path, lock: File) -> Result<(Socket, UnixListener), ListenError> {
     remove_stale(path)?;
     let system = |action| move |source| ListenError::System { action, path: path.to_owned(), source };
     let listener = {
@@ -87,6 +119,24 @@ pub fn listen(path: &Path) -> Result<(Socket, UnixListener), ListenError> {
     Ok((Socket { path: path.to_owned(), made, _lock: lock }, listener))
 }
 
+/// Who holds a lock of the socket is a daemon.
+fn held(error: PlaceError, socket: &Path) -> ListenError {
+    match error {
+        PlaceError::Held(_) => ListenError::AlreadyRunning(socket.to_owned()),
+        other => ListenError::from(other),
+    }
+}
+
+impl From<PlaceError> for ListenError {
+    fn from(error: PlaceError) -> ListenError {
+        match error {
+            PlaceError::Folder { folder, reason } => ListenError::Folder { folder, reason },
+            PlaceError::Held(path) => ListenError::AlreadyRunning(path),
+            PlaceError::System { path, source } => ListenError::System { action: "lock", path, source },
+        }
+    }
+}
+
 impl Drop for Socket {
     fn drop(&mut self) {
         // Somebody may have moved our file aside and put another one there: that one is not ours (B69).
@@ -95,47 +145,6 @@ impl Drop for Socket {
         if still_ours && let Err(error) = fs::remove_file(&self.path) {
             tracing::warn!(path = %self.path.display(), %error, "cannot remove the socket");
         }
-    }
-}
-
-fn prepare_folder(folder: &Path) -> Result<(), ListenError> {
-    let fail = |reason: String| ListenError::Folder { folder: folder.to_owned(), reason };
-    if let Err(error) = DirBuilder::new().recursive(true).mode(0o700).create(folder) {
-        return Err(fail(format!("cannot be made: {error}")));
-    }
-    let metadata = fs::metadata(folder).map_err(|error| fail(format!("cannot be looked at: {error}")))?;
-    if metadata.uid() != rustix::process::geteuid().as_raw() {
-        return Err(fail(format!(
-            "belongs to user {}, not to you: choose another with HOOKSD_SOCKET",
-            metadata.uid()
-        )));
-    }
-    if metadata.mode() & 0o022 != 0 {
-        let mode = metadata.mode() & 0o7777;
-        return Err(fail(format!(
-            "can be written by others (mode {mode:o}): chmod 700 it, or choose another with HOOKSD_SOCKET"
-        )));
-    }
-    Ok(())
-}
-
-fn take_lock(path: &Path) -> Result<File, ListenError> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".lock");
-    let lock_path = PathBuf::from(name);
-    let system = |source| ListenError::System { action: "lock", path: lock_path.clone(), source };
-    let file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .write(true)
-        .mode(0o600)
-        .custom_flags(OFlags::NOFOLLOW.bits() as i32)
-        .open(&lock_path)
-        .map_err(system)?;
-    match file.try_lock() {
-        Ok(()) => Ok(file),
-        Err(TryLockError::WouldBlock) => Err(ListenError::AlreadyRunning(path.to_owned())),
-        Err(TryLockError::Error(error)) => Err(system(error)),
     }
 }
 

@@ -97,6 +97,11 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "Trusts a project no longer, from the next event on.",
         ),
         method::<methods::NoParams, methods::DaemonStatus>(g, "daemon/status", "How the daemon is."),
+        method::<methods::NoParams, methods::DaemonSettings>(
+            g,
+            "daemon/settings",
+            "What the daemon was told when it started, and where each value comes from.",
+        ),
         method::<methods::NoParams, methods::Reloaded>(
             g,
             "daemon/reload",

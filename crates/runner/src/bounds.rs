@@ -50,6 +50,17 @@ impl Bounds {
         }
     }
 
+    /// The same with at most this many places in all; never more than there were, never a level without one.
+    #[must_use]
+    pub fn at_most(self, all: usize) -> Bounds {
+        if all >= self.all() {
+            return self;
+        }
+        let nested = (all / NESTED_PART).max(1);
+        let handlers = all.saturating_sub((LEVELS - 1) * nested).max(1);
+        Bounds { handlers, nested, ..self }
+    }
+
     /// Processes that may stay or wait beside the running handlers. They live of what is kept for everything else, and
     /// take at most half of it: the rest is for connections and documents.
     pub(crate) fn warm_processes() -> usize {
@@ -88,6 +99,15 @@ mod tests {
         assert_eq!(of(Some(96), None, 2), (10, 1, 16), "few descriptors");
         assert_eq!(of(Some(96), Some(20), 2), (3, 1, 16), "few processes");
         assert_eq!(of(Some(0), Some(0), 1), (1, 1, 8), "nothing at all");
+    }
+
+    #[test]
+    fn a_wanted_bound_only_lowers() {
+        let bounds = Bounds { handlers: 192, nested: 32, young: 16 };
+        assert_eq!(bounds.at_most(usize::MAX), bounds);
+        assert_eq!(bounds.at_most(256), bounds);
+        assert_eq!(bounds.at_most(16), Bounds { handlers: 12, nested: 2, young: 16 });
+        assert_eq!(bounds.at_most(0), Bounds { handlers: 1, nested: 1, young: 16 });
     }
 
     #[test]

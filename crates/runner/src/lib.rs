@@ -48,4 +48,4 @@ pub use hooksd_engine::outcome::{Captured, End, Outcome};
 pub use limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_CAP, OUTPUT_GRACE, QUEUE_LONGEST};
 pub use orphans::adopt_orphans;
 pub use run::{Admission, Program, Run, Runner, Turn};
-pub use spawn::seal_descriptors;
+pub use spawn::{close_inherited_descriptors, seal_descriptors};

@@ -148,6 +148,30 @@ pub fn seal_descriptors() -> io::Result<()> {
     Ok(())
 }
 
+/// Closes every descriptor but 0, 1 and 2. For the very start of a daemon in the background, which keeps nothing of the
+/// program that has started it: an inherited pipe that stays open has `$(...)` wait for ever.
+///
+/// # Errors
+/// If the descriptors of the process cannot be listed.
+pub fn close_inherited_descriptors() -> io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        // SAFETY: takes no pointers. Nothing in this process owns a descriptor yet, as the caller promises.
+        if unsafe { libc::syscall(libc::SYS_close_range, 3_u32, u32::MAX, 0) } == 0 {
+            return Ok(());
+        }
+    }
+    let folder = if cfg!(target_os = "linux") { "/proc/self/fd" } else { "/dev/fd" };
+    let numbers = |entry: std::fs::DirEntry| entry.file_name().to_str().and_then(|name| name.parse().ok());
+    // The list itself is read to its end and closed first.
+    let open: Vec<c_int> = std::fs::read_dir(folder)?.flatten().filter_map(numbers).collect();
+    for fd in open.into_iter().filter(|fd| *fd > 2) {
+        // SAFETY: as above; closing one that is closed fails and changes nothing.
+        unsafe { libc::close(fd) };
+    }
+    Ok(())
+}
+
 /// Has the runtime watch a descriptor.
 pub(crate) fn watch(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: the descriptor must stay the same and open while it is registered: an OwnedFd gives the same one

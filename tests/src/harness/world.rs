@@ -83,6 +83,12 @@ impl World {
         self.at(name).to_str().expect("UTF-8").to_owned()
     }
 
+    /// What marks the processes of this world.
+    #[must_use]
+    pub fn mark(&self) -> String {
+        self.mark.clone()
+    }
+
     /// The socket.
     #[must_use]
     pub fn socket(&self) -> PathBuf {

@@ -11,7 +11,7 @@ use hooksd_protocol::methods::{
     Trust,
 };
 
-use super::connect;
+use super::connect_or_start;
 use crate::arguments::{Arguments, Invoke, ModeArgument};
 use crate::failure::Failure;
 use crate::input::{EventInput, absolute, read_event, read_text};
@@ -30,7 +30,7 @@ pub(crate) fn run(
     };
     let EventInput { invocation, payload, .. } = event;
     let invoke = HookInvoke { session, invocation, payload, options: InvokeOptions::default() };
-    let mut client = connect(arguments)?.with_timeout(Duration::from_secs(wanted.timeout));
+    let mut client = connect_or_start(arguments, printer)?.with_timeout(Duration::from_secs(wanted.timeout));
     let result = client.invoke(&invoke)?;
     printer.result(&result, |lines| describe(&result, lines))
 }

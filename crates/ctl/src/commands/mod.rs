@@ -3,31 +3,62 @@
 pub(crate) mod check;
 pub(crate) mod hook;
 pub(crate) mod invoke;
+pub(crate) mod restart;
+pub(crate) mod service;
 pub(crate) mod show;
 pub(crate) mod shutdown;
 pub(crate) mod status;
 pub(crate) mod trust;
 
-use std::time::Duration;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
 
 use hooksd_client::blocking::Client;
 use hooksd_client::default_socket;
+use hooksd_client::start::START_SECONDS;
 use hooksd_protocol::socket::check_length;
 
 use crate::arguments::Arguments;
 use crate::failure::Failure;
+use crate::input::absolute;
+use crate::met::Met;
+use crate::print::Printer;
 
 /// How long the daemon may take to answer a question about itself. Seconds.
 const QUESTION_SECONDS: u64 = 10;
 
-/// Connects to the daemon for questions about itself.
+/// Connects to the daemon, and has one started first if there is none. One of another version is remarked, one of
+/// another protocol is an error.
+fn connect_or_start(arguments: &Arguments, printer: &mut Printer) -> Result<Client, Failure> {
+    let mut client = start(arguments)?;
+    let met = Met::greet(&mut client)?;
+    if !met.speaks_ours() {
+        return Err(Failure::Foreign(met.difference().unwrap_or_default()));
+    }
+    if let Some(difference) = met.difference() {
+        printer.remark(&difference);
+    }
+    Ok(client)
+}
+
+/// The same, whatever version answers.
+fn start(arguments: &Arguments) -> Result<Client, Failure> {
+    let deadline = Instant::now() + Duration::from_secs(START_SECONDS);
+    Ok(patient(Client::connect_or_start(&socket(arguments)?, deadline)?))
+}
+
+/// Connects to the daemon there is: for questions about its life, which must not begin it.
 fn connect(arguments: &Arguments) -> Result<Client, Failure> {
-    let path = match &arguments.socket {
-        Some(path) => {
-            check_length(path)?;
-            path.clone()
-        }
-        None => default_socket()?,
-    };
-    Ok(Client::connect(&path)?.with_timeout(Duration::from_secs(QUESTION_SECONDS)))
+    Ok(patient(Client::connect(&socket(arguments)?)?))
+}
+
+fn patient(client: Client) -> Client {
+    client.with_timeout(Duration::from_secs(QUESTION_SECONDS))
+}
+
+fn socket(arguments: &Arguments) -> Result<PathBuf, Failure> {
+    let Some(path) = &arguments.socket else { return Ok(default_socket()?) };
+    let path = absolute(Some(path))?;
+    check_length(&path)?;
+    Ok(path)
 }

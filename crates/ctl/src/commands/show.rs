@@ -2,17 +2,21 @@
 
 use std::process::ExitCode;
 
-use hooksd_protocol::methods::{ConfigShow, ConfigShown};
+use hooksd_protocol::methods::{ConfigShow, ConfigShown, DaemonSettings, NoParams};
 
-use super::connect;
+use super::connect_or_start;
 use crate::arguments::{Arguments, Show};
 use crate::failure::Failure;
 use crate::input::absolute;
 use crate::print::{Printer, diagnostic, handler_lines, legacy_lines, safe};
 
 pub(crate) fn run(arguments: &Arguments, show: &Show, printer: &mut Printer) -> Result<ExitCode, Failure> {
+    if show.settings {
+        return settings(arguments, printer);
+    }
     let cwd = absolute(show.folder.as_deref())?.display().to_string();
-    let shown: ConfigShown = connect(arguments)?.call("config/show", &ConfigShow { cwd })?;
+    let shown: ConfigShown =
+        connect_or_start(arguments, printer)?.call("config/show", &ConfigShow { cwd })?;
     printer.result(&shown, |lines| {
         lines.push(format!("snapshot {}", shown.snapshot.id));
         let trust = match (shown.project.hooks_present, shown.project.trusted) {
@@ -33,6 +37,19 @@ pub(crate) fn run(arguments: &Arguments, show: &Show, printer: &mut Printer) -> 
         if !shown.snapshot.diagnostics.is_empty() {
             lines.push(String::new());
             lines.extend(shown.snapshot.diagnostics.iter().map(diagnostic));
+        }
+    })
+}
+
+/// The daemon's own settings, as it was told them when it started.
+fn settings(arguments: &Arguments, printer: &mut Printer) -> Result<ExitCode, Failure> {
+    let shown: DaemonSettings =
+        connect_or_start(arguments, printer)?.call("daemon/settings", &NoParams {})?;
+    printer.result(&shown, |lines| {
+        lines.push(format!("{} (read when the daemon starts)", safe(&shown.file)));
+        for setting in &shown.settings {
+            let (value, origin) = (safe(&setting.value), safe(&setting.origin));
+            lines.push(format!("{:<20} {value} ({origin})", safe(&setting.key)));
         }
     })
 }

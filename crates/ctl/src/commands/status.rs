@@ -2,16 +2,46 @@
 
 use std::process::ExitCode;
 
+use hooksd_client::ClientError;
 use hooksd_protocol::methods::{DaemonStatus, NoParams};
+use serde_json::{Value, json};
 
 use super::connect;
 use crate::arguments::Arguments;
 use crate::failure::Failure;
+use crate::met::{Met, Process};
 use crate::print::{Printer, safe};
 
 pub(crate) fn run(arguments: &Arguments, printer: &mut Printer) -> Result<ExitCode, Failure> {
-    let status: DaemonStatus = connect(arguments)?.call("daemon/status", &NoParams {})?;
-    printer.result(&status, |lines| {
+    let mut client = connect(arguments)?;
+    let raw = match client.call_raw("daemon/status", &NoParams {}) {
+        Ok(raw) => raw,
+        Err(ClientError::Refused(_) | ClientError::BadAnswer(_)) => "null".to_owned(),
+        Err(error) => return Err(error.into()),
+    };
+    let status: Value = serde_json::from_str(&raw).unwrap_or_default();
+    if let Ok(status) = serde_json::from_value::<DaemonStatus>(status.clone()) {
+        if let Some(difference) = Met::read(&json!(&status)).difference() {
+            printer.remark(&difference);
+        }
+        return print(&status, printer);
+    }
+    // Another version, with another answer or none: what can be known of it all the same (B73).
+    let met = if status.is_null() { Met::greet(&mut client)? } else { Met::read(&status) };
+    let pid = Process::of(&mut client).map(|process| process.pid);
+    if let Some(difference) = met.difference() {
+        printer.remark(&difference);
+    }
+    let known = json!({ "version": met.version, "pid": pid, "status": status });
+    printer.result(&known, |lines| {
+        let process = pid.map(|pid| format!(", process {pid}")).unwrap_or_default();
+        lines.push(format!("{}{process}", safe(&met.name())));
+        lines.push("its answer is not one that this hooksctl can read".to_owned());
+    })
+}
+
+fn print(status: &DaemonStatus, printer: &mut Printer) -> Result<ExitCode, Failure> {
+    printer.result(status, |lines| {
         lines.push(format!(
             "hooksd {} (protocol {}), process {}",
             status.version, status.protocol_version, status.pid

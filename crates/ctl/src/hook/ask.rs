@@ -57,9 +57,9 @@ pub(super) fn ask(
     answered.map(Some).map_err(|error| error.to_string())
 }
 
-/// The daemon, by the agent's patience.
+/// The daemon, started if there is none; within the agent's patience.
 fn connect(path: &std::path::Path, until: Instant) -> Result<Client, ClientError> {
-    let client = Client::connect_by(path, until)?;
+    let client = Client::connect_or_start(path, until)?;
     Ok(client.with_timeout(until.saturating_duration_since(Instant::now())))
 }
 

@@ -13,6 +13,7 @@ pub(super) fn work(daemon: &Daemon, frame: &Frame<'_>) -> Result<Work, RpcError>
     let (sessions, sessions_without_environment) = daemon.sessions.count();
     now(DaemonStatus {
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        build: crate::BUILD.to_owned(),
         protocol_version: PROTOCOL_VERSION,
         pid: std::process::id(),
         uptime_seconds: daemon.started.elapsed().as_secs(),

@@ -17,6 +17,7 @@ pub(super) fn work(frame: &Frame<'_>) -> Result<Work, RpcError> {
     now(Initialized {
         name: "hooksd".to_owned(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
+        build: crate::BUILD.to_owned(),
         protocol_version: PROTOCOL_VERSION,
         methods: schema::method_names().into_iter().map(str::to_owned).collect(),
     })

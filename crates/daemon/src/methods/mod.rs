@@ -3,6 +3,7 @@
 mod config_check;
 mod config_show;
 mod daemon_reload;
+mod daemon_settings;
 mod daemon_shutdown;
 mod daemon_status;
 mod hook_invoke;
@@ -30,6 +31,7 @@ use hooksd_protocol::rpc::{Frame, RpcError, error_code, response_line};
 use hooksd_protocol::schema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tracing::Instrument;
 
 use crate::connection::Caller;
 use crate::daemon::Daemon;
@@ -55,6 +57,19 @@ pub(crate) enum Work {
 /// # Errors
 /// The error to answer with: unknown method, invalid params, or the daemon is stopping.
 pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> Result<Work, RpcError> {
+    // What a request carries is its sender's business: its name and id say which one it is.
+    let span = tracing::debug_span!("request", method = %frame.method, connection = caller.id);
+    let work = span.in_scope(|| find(daemon, frame, caller));
+    match work {
+        Ok(Work::Later(later)) if !span.is_disabled() => Ok(Work::Later(Box::new(move |interrupts| {
+            let future = span.in_scope(|| later(interrupts));
+            Box::pin(future.instrument(span))
+        }))),
+        work => work,
+    }
+}
+
+fn find(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> Result<Work, RpcError> {
     match frame.method.as_str() {
         "initialize" => initialize::work(frame),
         "rpc.discover" => rpc_discover::work(frame),
@@ -73,6 +88,7 @@ pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller)
         "trust/grant" => trust_grant::work(daemon, frame),
         "trust/revoke" => trust_revoke::work(daemon, frame),
         "daemon/status" => daemon_status::work(daemon, frame),
+        "daemon/settings" => daemon_settings::work(daemon, frame),
         "daemon/reload" => daemon_reload::work(daemon, frame),
         "daemon/shutdown" => daemon_shutdown::work(daemon, frame),
         other => {

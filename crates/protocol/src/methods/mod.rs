@@ -4,6 +4,7 @@ mod config;
 mod hook;
 mod legacy;
 mod session;
+mod settings;
 mod transcript;
 mod trust;
 
@@ -11,6 +12,7 @@ pub use config::*;
 pub use hook::*;
 pub use legacy::*;
 pub use session::*;
+pub use settings::*;
 pub use transcript::*;
 pub use trust::*;
 
@@ -58,6 +60,9 @@ pub struct Initialized {
     pub name: String,
     /// The package version.
     pub version: String,
+    /// Tells builds of one version apart; empty from a daemon that does not know its own.
+    #[serde(default)]
+    pub build: String,
     /// The protocol version that is spoken.
     pub protocol_version: u32,
     /// The methods this daemon knows.
@@ -69,6 +74,9 @@ pub struct Initialized {
 pub struct DaemonStatus {
     /// The package version.
     pub version: String,
+    /// Tells builds of one version apart; empty from a daemon that does not know its own.
+    #[serde(default)]
+    pub build: String,
     /// The protocol version.
     pub protocol_version: u32,
     /// Its process.

@@ -1,0 +1,78 @@
+//! A service manager that owns the socket: then it alone starts the daemon, and is asked to.
+//!
+//! Asking costs two programs and happens only when nobody answers, a user manager runs, and a unit is installed.
+
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::program::{ask, command};
+
+/// The socket unit's name, as `hooksctl service install` writes it.
+pub const SOCKET_UNIT: &str = "hooksd.socket";
+
+/// How long the service manager may take to answer. Seconds. It answers in milliseconds, or is stuck.
+const ANSWER_SECONDS: u64 = 10;
+
+/// Whether the user's systemd owns this socket: its unit listens there and is active, or is enabled.
+pub(crate) fn owns(socket: &Path, deadline: Instant) -> bool {
+    manager_runs() && unit_is_installed() && listens(socket, deadline)
+}
+
+/// Has the owner start what listens.
+///
+/// # Errors
+/// What systemctl said.
+pub(crate) fn start(deadline: Instant) -> Result<(), String> {
+    match systemctl(&["start", SOCKET_UNIT], deadline) {
+        Ok((true, _)) => Ok(()),
+        Ok((false, words)) => {
+            let more = "see `systemctl --user status hooksd.socket hooksd.service`";
+            Err(format!("systemd owns the socket and does not listen: {words} ({more})"))
+        }
+        Err(error) => Err(format!("systemd owns the socket and cannot be asked: {error}")),
+    }
+}
+
+fn listens(socket: &Path, deadline: Instant) -> bool {
+    let asked = ["show", "--property=ActiveState,UnitFileState,Listen", SOCKET_UNIT];
+    let Ok((true, words)) = systemctl(&asked, deadline) else { return false };
+    let here = words
+        .lines()
+        .filter_map(|line| line.strip_prefix("Listen=")?.strip_suffix(" (Stream)"))
+        .any(|listen| Path::new(listen) == socket);
+    let wanted = |line: &str| line == "ActiveState=active" || line.starts_with("UnitFileState=enabled");
+    here && words.lines().any(wanted)
+}
+
+/// Runs `systemctl --user`: whether it succeeded, and what it said.
+///
+/// # Errors
+/// When there is none, or it does not answer in time.
+pub fn systemctl(arguments: &[&str], deadline: Instant) -> std::io::Result<(bool, String)> {
+    let mut systemctl = command("systemctl");
+    systemctl.arg("--user").args(arguments).stdin(Stdio::null());
+    let (status, words) = ask(systemctl, deadline.min(Instant::now() + Duration::from_secs(ANSWER_SECONDS)))?;
+    let words = if words.is_empty() { format!("systemctl ended with {status}") } else { words };
+    Ok((status.success(), words))
+}
+
+/// Whether a user manager runs: it listens here (systemctl asks it there without a bus).
+#[must_use]
+pub fn manager_runs() -> bool {
+    folder("XDG_RUNTIME_DIR").is_some_and(|runtime| runtime.join("systemd/private").exists())
+}
+
+fn unit_is_installed() -> bool {
+    let config = folder("XDG_CONFIG_HOME").or_else(|| folder("HOME").map(|home| home.join(".config")));
+    let data = folder("XDG_DATA_HOME").or_else(|| folder("HOME").map(|home| home.join(".local/share")));
+    let fixed = ["/etc", "/run", "/usr/local/lib", "/usr/lib"].map(PathBuf::from);
+    let mut folders = [config, data, folder("XDG_RUNTIME_DIR")].into_iter().flatten().chain(fixed);
+    folders.any(|folder| folder.join("systemd/user").join(SOCKET_UNIT).exists())
+}
+
+/// A folder that the environment names by its absolute path.
+#[must_use]
+pub fn folder(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())
+}

@@ -1,0 +1,129 @@
+//! The socket's folder and the locks beside it: the same rules for the daemon and for whoever starts one.
+//!
+//! Guarantees: nothing is made or locked in a folder that others own or can write; a lock file is never followed
+//! through a link; every wait for a lock ends at its deadline.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use std::time::Instant;
+
+use rustix::fs::OFlags;
+
+/// Why the socket's place cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum PlaceError {
+    /// The folder is not safe.
+    #[error("the socket's folder {} {reason}", .folder.display())]
+    Folder {
+        /// The folder.
+        folder: PathBuf,
+        /// What is wrong and what to do.
+        reason: String,
+    },
+    /// Somebody else holds the lock, and the time to wait for it is over.
+    #[error("{} is held by another process", .0.display())]
+    Held(PathBuf),
+    /// The system refused.
+    #[error("cannot lock {}: {source}", .path.display())]
+    System {
+        /// The lock file.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// Which lock of a socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lock {
+    /// `<socket>.lock`, held by a daemon for life.
+    Life,
+    /// `<socket>.start`, held while a daemon is being started: one start at a time, whoever starts.
+    Start,
+}
+
+impl Lock {
+    /// The file's path.
+    #[must_use]
+    pub fn path(self, socket: &Path) -> PathBuf {
+        let mut name = socket.as_os_str().to_owned();
+        name.push(match self {
+            Lock::Life => ".lock",
+            Lock::Start => ".start",
+        });
+        PathBuf::from(name)
+    }
+
+    /// Takes the lock, and waits for it until the deadline; without one, not at all. It is given back when the file
+    /// and all its copies are closed.
+    ///
+    /// # Errors
+    /// When somebody else holds it at the deadline, or the file cannot be opened.
+    pub fn take(self, socket: &Path, deadline: Option<Instant>) -> Result<File, PlaceError> {
+        let path = self.path(socket);
+        let system = |source| PlaceError::System { path: path.clone(), source };
+        let file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .write(true)
+            .mode(0o600)
+            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .open(&path)
+            .map_err(system)?;
+        match (file.try_lock(), deadline) {
+            (Ok(()), _) => Ok(file),
+            (Err(TryLockError::WouldBlock), None) => Err(PlaceError::Held(path)),
+            (Err(TryLockError::WouldBlock), Some(deadline)) => wait(file, deadline, path),
+            (Err(TryLockError::Error(error)), _) => Err(system(error)),
+        }
+    }
+}
+
+/// The kernel can wait for a lock, but not until a deadline: a thread does. When nobody waits for it any more, it gives
+/// the lock back as soon as it has it.
+fn wait(file: File, deadline: Instant, path: PathBuf) -> Result<File, PlaceError> {
+    let (sender, taken) = mpsc::sync_channel(1);
+    let builder = std::thread::Builder::new().name("hooksd-lock".to_owned());
+    let started = builder.spawn(move || {
+        let locked = file.lock().map(|()| file);
+        // Nobody waits any more: the file is closed with the message.
+        let _ = sender.send(locked);
+    });
+    if let Err(source) = started {
+        return Err(PlaceError::System { path, source });
+    }
+    match taken.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+        Ok(Ok(file)) => Ok(file),
+        Ok(Err(source)) => Err(PlaceError::System { path, source }),
+        Err(_) => Err(PlaceError::Held(path)),
+    }
+}
+
+/// Sees to it that the socket's folder is there, is ours, and can be written by nobody else (B72).
+///
+/// # Errors
+/// When it cannot be made, or is not safe: with what to do.
+pub fn prepare_folder(socket: &Path) -> Result<(), PlaceError> {
+    let folder = socket.parent().unwrap_or(Path::new("/"));
+    let fail = |reason: String| PlaceError::Folder { folder: folder.to_owned(), reason };
+    if let Err(error) = DirBuilder::new().recursive(true).mode(0o700).create(folder) {
+        return Err(fail(format!("cannot be made: {error}")));
+    }
+    let metadata = fs::metadata(folder).map_err(|error| fail(format!("cannot be looked at: {error}")))?;
+    if metadata.uid() != rustix::process::geteuid().as_raw() {
+        return Err(fail(format!(
+            "belongs to user {}, not to you: choose another with HOOKSD_SOCKET",
+            metadata.uid()
+        )));
+    }
+    if metadata.mode() & 0o022 != 0 {
+        let mode = metadata.mode() & 0o7777;
+        return Err(fail(format!(
+            "can be written by others (mode {mode:o}): chmod 700 it, or choose another with HOOKSD_SOCKET"
+        )));
+    }
+    Ok(())
+}

@@ -1,0 +1,100 @@
+//! Other programs: found, run, and listened to until a deadline.
+
+use std::ffi::OsStr;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::Instant;
+
+/// The most that is kept of what a program says. Bytes. More than any message of ours.
+const MAX_WORDS: u64 = 64 * 1024;
+
+/// Names the daemon's program where it does not lie beside the one that runs.
+pub const PROGRAM_VARIABLE: &str = "HOOKSD_BIN";
+
+/// The daemon's program: beside the running one, else `HOOKSD_BIN`, else on `PATH`.
+///
+/// # Errors
+/// With where it was looked for.
+pub fn find() -> Result<PathBuf, String> {
+    let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("hooksd")));
+    if let Some(beside) = beside.filter(|path| executable(path)) {
+        return Ok(beside);
+    }
+    if let Some(named) = std::env::var_os(PROGRAM_VARIABLE).filter(|name| !name.is_empty()) {
+        let path = PathBuf::from(named);
+        if path.is_absolute() && executable(&path) {
+            return Ok(path);
+        }
+        return Err(format!("{PROGRAM_VARIABLE} names no program by its absolute path: {}", path.display()));
+    }
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    find_in(&path, "hooksd").ok_or_else(|| {
+        format!(
+            "the program hooksd is neither beside this one nor on PATH: install it, or set {PROGRAM_VARIABLE}"
+        )
+    })
+}
+
+/// A program on a `PATH`; its relative folders are left out, since they mean another one everywhere.
+fn find_in(path: &OsStr, name: &str) -> Option<PathBuf> {
+    std::env::split_paths(path)
+        .filter(|folder| folder.is_absolute())
+        .map(|folder| folder.join(name))
+        .find(|path| executable(path))
+}
+
+fn executable(path: &Path) -> bool {
+    path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
+}
+
+/// A command of a program of the system or of ours. Handlers are started by the runner, never here.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "starts the daemon or asks the service manager; runs no handler"
+)]
+pub fn command(program: impl AsRef<OsStr>) -> Command {
+    Command::new(program)
+}
+
+/// Runs a program until it and everything that has inherited its standard output and error have let go of them: how it
+/// ended, and what it said there.
+///
+/// # Errors
+/// When it cannot be started, or not all is said at the deadline; the program, but nothing it has started, is killed
+/// then.
+pub fn ask(mut command: Command, deadline: Instant) -> io::Result<(ExitStatus, String)> {
+    let (mut ours, theirs) = UnixStream::pair()?;
+    command.stderr(OwnedFd::from(theirs.try_clone()?)).stdout(OwnedFd::from(theirs));
+    let mut child = command.spawn()?;
+    // It holds the other end as long as it lives.
+    drop(command);
+    let mut words = Vec::new();
+    let heard = hear(&mut ours, &mut words, deadline);
+    if heard.is_err() {
+        // It may have ended by itself just now.
+        let _ = child.kill();
+    }
+    let status = child.wait()?;
+    heard?;
+    Ok((status, String::from_utf8_lossy(&words).trim().to_owned()))
+}
+
+fn hear(stream: &mut UnixStream, words: &mut Vec<u8>, deadline: Instant) -> io::Result<()> {
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        stream.set_read_timeout(Some(left))?;
+        let limit = MAX_WORDS.saturating_sub(words.len() as u64);
+        match Read::take(&mut *stream, limit).read_to_end(words) {
+            Ok(_) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+            Err(error) => return Err(error),
+        }
+    }
+}

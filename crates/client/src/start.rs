@@ -1,0 +1,125 @@
+//! A daemon on demand: connected to, or started and then connected to.
+//!
+//! Guarantees:
+//! 1. Of any number of programs that find no daemon at once, one starts one and the others wait for it.
+//! 2. Where a service manager owns the socket, it starts the daemon and nobody else does.
+//! 3. The daemon says when it listens or why not; nobody asks again and again, and nobody waits past the deadline.
+//! 4. The daemon keeps nothing of the program that has started it: no descriptor, no session, no folder.
+
+use std::io;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+use crate::error::ClientError;
+use crate::place::{Lock, PlaceError, prepare_folder};
+use crate::{owner, program};
+
+/// How long a daemon on demand may take until it listens. Seconds. It takes milliseconds, unless one before it still
+/// drains (10 s) and cleans up behind what it has killed.
+pub const START_SECONDS: u64 = 20;
+
+/// `0` in it: no daemon is started on demand.
+pub const AUTOSTART_VARIABLE: &str = "HOOKSD_AUTOSTART";
+
+/// The option that makes `hooksd` start itself again in the background and end.
+const BACKGROUND: &str = "--background";
+
+/// What a daemon in the background says to its starter when it listens.
+pub const LISTENING: &str = "listening";
+
+/// Variables that belong to the program which starts the daemon: marks of the handler it runs in, and what its own
+/// service manager has told it.
+const NOT_INHERITED: [&str; 11] = [
+    "HOOKSD_RUN",
+    "HOOKSD_SESSION",
+    "HOOKSD_INVOCATION",
+    "HOOKSD_DEPTH",
+    "HOOKSD_SOCKET",
+    "NOTIFY_SOCKET",
+    "LISTEN_FDS",
+    "LISTEN_PID",
+    "LISTEN_FDNAMES",
+    "WATCHDOG_USEC",
+    "WATCHDOG_PID",
+];
+
+/// Connects to the daemon, and starts one before if there is none.
+pub(crate) fn connect_or_start(path: &Path, deadline: Instant) -> Result<UnixStream, ClientError> {
+    let source = match connect(path, deadline) {
+        Ok(stream) => return Ok(stream),
+        Err(source) => source,
+    };
+    let nobody_is_there = matches!(source.kind(), io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused);
+    if !nobody_is_there || std::env::var_os(AUTOSTART_VARIABLE).is_some_and(|value| value == "0") {
+        return Err(ClientError::NotRunning { path: path.to_owned(), source });
+    }
+    let cannot = |reason: String| ClientError::CannotStart { path: path.to_owned(), reason };
+    if owner::owns(path, deadline) {
+        owner::start(deadline).map_err(cannot)?;
+        return connect(path, deadline)
+            .map_err(|error| cannot(format!("systemd owns the socket, and nobody answers there: {error}")));
+    }
+    start(path, deadline).map_err(cannot)
+}
+
+/// Starts a daemon, unless somebody else just has, and connects to it.
+fn start(path: &Path, deadline: Instant) -> Result<UnixStream, String> {
+    prepare_folder(path).map_err(|error| error.to_string())?;
+    let lock = Lock::Start.take(path, Some(deadline)).map_err(|error| match error {
+        PlaceError::Held(file) => {
+            format!("somebody else has been starting it for too long (who holds {}?)", file.display())
+        }
+        other => other.to_string(),
+    })?;
+    if let Ok(stream) = connect(path, deadline) {
+        return Ok(stream);
+    }
+    let hooksd = program::find()?;
+    let mut command = program::command(&hooksd);
+    command.arg(BACKGROUND).arg("--socket").arg(path);
+    for name in NOT_INHERITED {
+        command.env_remove(name);
+    }
+    // The daemon holds the lock until it listens, whatever becomes of this process.
+    command.stdin(Stdio::from(lock));
+    let asked = program::ask(command, deadline);
+    // Whatever it says: that somebody answers is all that counts.
+    if let Ok(stream) = connect(path, deadline) {
+        return Ok(stream);
+    }
+    match asked {
+        Ok((_, words)) if words == LISTENING => Err("it listened, and has gone again".to_owned()),
+        Ok((status, words)) if words.is_empty() => {
+            Err(format!("{} ended before it listened ({status})", hooksd.display()))
+        }
+        Ok((_, reason)) => Err(reason),
+        Err(error) if error.kind() == io::ErrorKind::TimedOut => {
+            Err(format!("{} does not listen yet; is an old daemon still stopping?", hooksd.display()))
+        }
+        Err(error) => Err(format!("{}: {error}", hooksd.display())),
+    }
+}
+
+/// Connects. A daemon that is stopped or overrun may have no room for another connection: the kernel then waits until
+/// the deadline, and not for ever.
+#[cfg(target_os = "linux")]
+fn connect(path: &Path, deadline: Instant) -> io::Result<UnixStream> {
+    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with, sockopt};
+
+    /// The shortest wait: to the kernel, zero means no limit.
+    const SHORTEST: Duration = Duration::from_millis(1);
+    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    let left = deadline.saturating_duration_since(Instant::now()).max(SHORTEST);
+    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(left))?;
+    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
+    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, None)?;
+    Ok(UnixStream::from(socket))
+}
+
+/// Elsewhere a full queue refuses at once.
+#[cfg(not(target_os = "linux"))]
+fn connect(path: &Path, _deadline: Instant) -> io::Result<UnixStream> {
+    UnixStream::connect(path)
+}

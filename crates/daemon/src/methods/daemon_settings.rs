@@ -1,0 +1,16 @@
+//! `daemon/settings`: what the daemon was told when it started, and where each value comes from.
+
+use hooksd_protocol::methods::{DaemonSettings, NoParams};
+use hooksd_protocol::rpc::{Frame, RpcError};
+
+use super::{Work, now, params};
+use crate::configure::SETTINGS_FILE;
+use crate::daemon::Daemon;
+
+pub(super) fn work(daemon: &Daemon, frame: &Frame<'_>) -> Result<Work, RpcError> {
+    let _: NoParams = params(frame)?;
+    now(DaemonSettings {
+        file: daemon.settings.config_dir.join(SETTINGS_FILE).display().to_string(),
+        settings: daemon.settings.told.clone(),
+    })
+}
