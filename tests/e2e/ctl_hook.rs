@@ -337,3 +337,19 @@ fn d15_the_bridge_in_a_document_is_dropped() {
         assert_eq!(shown.stdout.matches("self_reference").count(), 2, "{}", shown.stdout);
     });
 }
+
+/// What the agent behind a bridge cannot follow is kept with the decision.
+#[test]
+fn what_an_agent_cannot_follow_is_said_with_the_decision() {
+    world(async |world| {
+        let output = r#"{"systemMessage":"m","hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"ask"}}"#;
+        world.write("out", output);
+        let mut agent = world.agent_of(&events::shell("PreToolUse", "cat $W/out")).await;
+        let behind = json!({ "agent": { "name": "codex", "cannot": ["ask", "allow", "context"] } });
+        let answer = agent.invoke_with(&events::pre(), behind).await.unwrap();
+        let diagnostics = answer.0["decision"]["diagnostics"].as_array().unwrap();
+        let said: Vec<&Value> = diagnostics.iter().map(|diagnostic| &diagnostic["message"]).collect();
+        assert_eq!(said, ["on PreToolUse, codex cannot ask the person, so it is told to deny"]);
+        assert_eq!(diagnostics[0]["code"], "not_enforced");
+    });
+}

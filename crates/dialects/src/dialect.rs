@@ -2,7 +2,7 @@
 
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::json::Value;
-use hooksd_protocol::methods::Capability;
+use hooksd_protocol::methods::{Capability, Part};
 
 /// One thing a decision may want of an agent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -276,6 +276,33 @@ impl Dialect {
     pub fn accepts(&self) -> Vec<Capability> {
         let has = |wish: Wish| self.rows.iter().any(|row| row.wish == wish);
         Wish::FIELDS.into_iter().filter(|(_, _, wish)| has(*wish)).map(|(field, _, _)| field).collect()
+    }
+
+    /// What of a decision on this event it cannot follow, for the daemon to keep with the decision.
+    #[must_use]
+    pub fn cannot(&self, event: EventName, is_attended: bool) -> Vec<Part> {
+        let stop = match event {
+            EventName::UserPromptSubmit => Wish::BlockPrompt,
+            EventName::PreCompact => Wish::BlockCompact,
+            _ => Wish::StopAgent,
+        };
+        let parts = [
+            (Part::Ask, Wish::Ask),
+            (Part::Allow, Wish::Allow),
+            (Part::Deny, Wish::Deny),
+            (Part::Context, Wish::Context),
+            (Part::Feedback, Wish::Feedback),
+            (Part::Continue, Wish::GoOn),
+            (Part::Stop, stop),
+            (Part::Notice, Wish::Notice),
+        ];
+        let is_said = |wish| !matches!(self.how(event, wish, is_attended), None | Some(How::Instead(_)));
+        let exists = |part: &Part| *part != Part::Stop || event != EventName::Stop;
+        parts
+            .into_iter()
+            .filter(|(part, wish)| exists(part) && !is_said(*wish))
+            .map(|(part, _)| part)
+            .collect()
     }
 
     /// The agent's own name of an event, as in an answer.

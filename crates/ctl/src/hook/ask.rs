@@ -7,7 +7,9 @@ use hooksd_client::{ClientError, default_socket};
 use hooksd_dialects::{Dialect, Request};
 use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::methods::{HookInvoke, InvokeOptions, InvokeResult, SessionOpen, SessionRef};
+use hooksd_protocol::methods::{
+    AgentBehind, HookInvoke, InvokeOptions, InvokeResult, Mode, SessionOpen, SessionRef,
+};
 use hooksd_protocol::rpc::error_code;
 use hooksd_protocol::socket::check_length;
 
@@ -22,14 +24,13 @@ pub(super) fn ask(
     dialect: &Dialect,
     request: &Request,
     until: Instant,
-    connection: &mut Option<Client>,
 ) -> Result<Option<InvokeResult>, String> {
     let path = match &options.socket {
         Some(path) => check_length(path).map(|()| path.clone()),
         None => default_socket(),
     };
     let path = path.map_err(|error| error.to_string())?;
-    let client = connection.insert(connect(&path, until).map_err(|error| error.to_string())?);
+    let mut client = connect(&path, until).map_err(|error| error.to_string())?;
     let mut invoke = HookInvoke {
         session: SessionRef::Inline(Box::new(session(dialect, request))),
         invocation: None,
@@ -37,6 +38,7 @@ pub(super) fn ask(
         options: InvokeOptions {
             invocation_id: request.invocation_id.map(Into::into),
             deadline: deadline(request, until),
+            agent: Some(behind(dialect, request)),
             ..InvokeOptions::default()
         },
     };
@@ -79,6 +81,13 @@ fn deadline(request: &Request, until: Instant) -> Option<Deadline> {
     Deadline::from_epoch(then.as_secs_f64())
 }
 
+/// The agent and what it cannot follow, so that this is kept where the decision is kept.
+fn behind(dialect: &Dialect, request: &Request) -> AgentBehind {
+    let is_attended = request.mode == Mode::Interactive;
+    let cannot = request.event.map(|event| dialect.cannot(event, is_attended));
+    AgentBehind { name: dialect.name.to_owned(), cannot: cannot.unwrap_or_default() }
+}
+
 /// A session for this event only: the agent's folder and environment, and what the agent can apply.
 fn session(dialect: &Dialect, request: &Request) -> SessionOpen {
     let env = std::env::vars_os()
@@ -98,8 +107,7 @@ fn session(dialect: &Dialect, request: &Request) -> SessionOpen {
 
 /// This process's file mode mask. It can only be read by setting it; nothing is created in between.
 fn umask() -> u32 {
-    use rustix::fs::Mode;
-    let mask = rustix::process::umask(Mode::empty());
+    let mask = rustix::process::umask(rustix::fs::Mode::empty());
     rustix::process::umask(mask);
     mask.bits() & 0o777
 }

@@ -92,8 +92,7 @@ fn exchange(options: &Options, dialect: &'static Dialect, input: &Input, began: 
         return answer(dialect, &occasion, Given::Nothing, options.failing);
     }
     let until = began + budget(options, dialect, request.event);
-    let mut connection = None;
-    let asked = ask::ask(options, dialect, &request, until, &mut connection);
+    let asked = ask::ask(options, dialect, &request, until);
     let mut said = match &asked {
         Ok(Some(result)) => answer(dialect, &occasion, Given::Decision(&result.decision), options.failing),
         Ok(None) => answer(dialect, &occasion, Given::Nothing, options.failing),

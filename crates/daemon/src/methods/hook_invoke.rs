@@ -19,7 +19,7 @@ use crate::fanout::Progress;
 use crate::invoke::{ProgressFor, Request, Target, invoke};
 
 /// The params by name; [`InvokeOptions`] lists the optional ones.
-const KNOWN: [&str; 11] = [
+const KNOWN: [&str; 12] = [
     "session",
     "invocation",
     "payload",
@@ -30,6 +30,7 @@ const KNOWN: [&str; 11] = [
     "deadline",
     "transcript_path",
     "agent_transcript_path",
+    "agent",
     "progress",
 ];
 

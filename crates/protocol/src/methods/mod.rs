@@ -1,5 +1,6 @@
 //! Params and results of every method, and notifications (PROTOCOL). Wire types only.
 
+mod agent;
 mod config;
 mod hook;
 mod legacy;
@@ -8,6 +9,7 @@ mod settings;
 mod transcript;
 mod trust;
 
+pub use agent::*;
 pub use config::*;
 pub use hook::*;
 pub use legacy::*;
