@@ -11,7 +11,7 @@ use crate::dialect::*;
 /// See the module.
 pub static DCODE: Dialect = Dialect {
     name: "deepagents",
-    aliases: &["dcode"],
+    aliases: &["dcode", "deepagents-code"],
     events: &[],
     fields: &[],
     tools: &[],

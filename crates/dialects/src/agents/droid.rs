@@ -8,7 +8,7 @@ use crate::dialect::*;
 /// See the module.
 pub static DROID: Dialect = Dialect {
     name: "droid",
-    aliases: &["factory"],
+    aliases: &["factory", "factory-droid"],
     events: &[],
     fields: &[],
     tools: &[
