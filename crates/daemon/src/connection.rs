@@ -13,10 +13,9 @@ use hooksd_protocol::json::{RawJson, Reading, read};
 use hooksd_protocol::methods::CancelRequest;
 use hooksd_protocol::rpc::{BadFrame, Frame, MAX_LINE, RpcError, error_code, response_line};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use tokio::io::{AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::mpsc;
+use tokio::net::unix::OwnedReadHalf;
+use tokio::task::consume_budget;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -24,25 +23,18 @@ use crate::daemon::Daemon;
 use crate::invoke::Interrupts;
 use crate::lines::{Line, Lines};
 use crate::methods::{self, Answer, Work};
+use crate::outbox::Outbox;
 use crate::sessions::RETRY_AFTER_MS;
 use crate::unwound::{Panicked, poll_unwound, unwound};
-
-/// Answers and notifications waiting to be written. Lines. A request whose answer does not fit waits; a progress
-/// notification that does not fit is dropped.
-const OUTBOX: usize = 256;
 
 /// The most requests of one connection that run at once. Requests. One more is refused with -32005.
 const MAX_IN_FLIGHT: usize = 1024;
 
-/// How long a client may read nothing at all while answers wait for it. Seconds. Then it is cut off: its
-/// answers would otherwise be held for ever.
-const WRITE_STALL_SECONDS: u64 = 30;
+/// How many bytes of answers are gathered while more requests are there already, before they are written. Bytes.
+const GATHER: usize = 64 * 1024;
 
 /// How often a half-closed connection is looked at for being closed entirely. Milliseconds. D11 allows two seconds.
 const HANGUP_POLL_MS: u64 = 100;
-
-/// Lines to be written.
-pub(crate) type Outbox = mpsc::Sender<String>;
 
 /// The connection a request came by.
 #[derive(Clone)]
@@ -107,27 +99,42 @@ struct Connection {
 pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     let closing = daemon.closing.clone();
     let (read_half, write_half) = stream.into_split();
-    let (outbox, lines) = mpsc::channel(OUTBOX);
+    let outbox = Outbox::new(write_half);
     let gone = CancellationToken::new();
-    let writer = tokio::spawn(write(write_half, lines, gone.clone()));
+    let writer = tokio::spawn(outbox.clone().write(gone.clone()));
     let caller = Caller { id: daemon.next_connection(), outbox, sessions: Arc::default() };
     let connection =
         Connection { daemon, caller, running: Arc::default(), tasks: TaskTracker::new(), gone: gone.clone() };
-    let mut lines = Lines::new(BufReader::new(read_half), MAX_LINE);
+    let mut lines = Lines::new(read_half, MAX_LINE);
+    // Answers that are there at once are written together, as long as the next request has arrived already.
+    let mut answers = String::new();
     loop {
+        if !answers.is_empty() && (answers.len() >= GATHER || !lines.has_line()) {
+            connection.send(std::mem::take(&mut answers)).await;
+        }
+        // Who sends without a pause does not hold up others, nor the end.
+        consume_budget().await;
+        if gone.is_cancelled() || closing.is_cancelled() {
+            break;
+        }
         let line = tokio::select! {
+            biased;
             line = lines.next() => line,
             () = gone.cancelled() => break,
             () = closing.cancelled() => break,
         };
         match line {
-            Ok(Line::Complete(line)) => connection.line(&line).await,
+            Ok(Line::Complete(line)) => {
+                if let Some(answer) = connection.line(line).await {
+                    answers.push_str(&answer);
+                }
+            }
             Ok(Line::TooLong) => {
                 let message = format!("the line is longer than {MAX_LINE} bytes and was thrown away");
-                connection.send(error_line(&RawJson::null(), error_code::LINE_TOO_LONG, message)).await;
+                answers.push_str(&error_line(&RawJson::null(), error_code::LINE_TOO_LONG, message));
             }
             Ok(Line::End) => {
-                connection.half_closed(lines.reader().get_ref(), &closing).await;
+                connection.half_closed(lines.reader(), &closing).await;
                 break;
             }
             Err(error) => {
@@ -143,31 +150,8 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     }
     connection.tasks.wait().await;
     connection.leave_sessions();
-    // The last sender goes, so the writer ends once everything is written.
-    drop(connection);
+    connection.caller.outbox.finish();
     let _ = writer.await;
-}
-
-async fn write(mut stream: OwnedWriteHalf, mut lines: mpsc::Receiver<String>, gone: CancellationToken) {
-    while let Some(line) = lines.recv().await {
-        let mut rest = line.as_bytes();
-        while !rest.is_empty() {
-            let stall = Duration::from_secs(WRITE_STALL_SECONDS);
-            match tokio::time::timeout(stall, stream.write(rest)).await {
-                Ok(Ok(written)) if written > 0 => rest = rest.get(written..).unwrap_or_default(),
-                Ok(closed) => {
-                    tracing::debug!(?closed, "the client has gone");
-                    gone.cancel();
-                    return;
-                }
-                Err(_) => {
-                    tracing::warn!("cut off a client that read nothing for {WRITE_STALL_SECONDS} s");
-                    gone.cancel();
-                    return;
-                }
-            }
-        }
-    }
 }
 
 fn error_line(id: &RawJson, code: i64, message: impl Into<String>) -> String {
@@ -177,22 +161,21 @@ fn error_line(id: &RawJson, code: i64, message: impl Into<String>) -> String {
 impl Connection {
     async fn send(&self, line: String) {
         tokio::select! {
-            _ = self.caller.outbox.send(line) => {}
+            biased;
+            () = self.caller.outbox.send(line) => {}
             () = self.gone.cancelled() => {}
         }
     }
 
-    async fn line(&self, line: &[u8]) {
+    /// Takes one line; the answer, if it is there at once.
+    async fn line(&self, line: &[u8]) -> Option<String> {
         if line.iter().all(u8::is_ascii_whitespace) {
-            return;
+            return None;
         }
-        let answer = match self.take(line) {
+        match self.take(line) {
             Taken::Nothing => None,
             Taken::Answer(answer) => Some(answer),
             Taken::Request(request) => self.begin(request).await,
-        };
-        if let Some(answer) = answer {
-            self.send(answer).await;
         }
     }
 
@@ -253,7 +236,8 @@ impl Connection {
             let answer = unwound(future).await;
             let Some(line) = finish(answer) else { return };
             tokio::select! {
-                _ = outbox.send(line) => {}
+                biased;
+                () = outbox.send(line) => {}
                 () = gone.cancelled() => {}
             }
         });

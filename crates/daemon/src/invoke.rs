@@ -1,9 +1,6 @@
 //! `hook/invoke`: from an event to its one decision.
 
-use std::convert::Infallible;
-use std::future::poll_fn;
 use std::path::PathBuf;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
@@ -20,11 +17,11 @@ use hooksd_protocol::methods::{
 };
 use hooksd_protocol::rpc::{RpcError, error_code};
 use hooksd_runner::warm::Variables;
-use tokio::runtime::Handle;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::daemon::Daemon;
+use crate::driven::{Driven, Running};
 use crate::fanout::{Progress, Surroundings, fan_out};
 use crate::legacy;
 use crate::lifecycle::{Handled, Warmth};
@@ -33,7 +30,6 @@ use crate::pinned::{MAX_DEPTH, Pinned};
 use crate::session::Session;
 use crate::sessions::open_inline;
 use crate::transcripts;
-use crate::unwound::poll_unwound;
 
 /// The session of a request.
 pub(crate) enum Target {
@@ -107,27 +103,32 @@ pub(crate) async fn invoke(
         Some(cwd) => PathBuf::from(cwd),
         None => pinned.view.cwd.clone(),
     };
-    // Without an id of the caller's there is nothing to repeat, and nothing to remember.
-    let repeatable = request.options.invocation_id.is_some();
-    let id = request.options.invocation_id.clone().unwrap_or_else(|| Uuid::new_v4().into());
-    let key = (pinned.snapshot().id.clone(), id.uuid);
-    // Spelling counts: a caller that repeats itself does it to the letter.
-    let content = format!("{}\n{}", id.spelling, request.content);
     let outlives_client = request.input.event().is_some_and(|event| event.outlives_client());
     // What must finish is stopped by the end of the drain alone, not by the end of its session (D11).
     let cancel = if outlives_client { &daemon.killing } else { &session.closed }.child_token();
+    // Without an id of the caller's there is nothing to repeat, and nothing to remember.
+    let given = request.options.invocation_id.as_ref();
+    let id = given.map_or_else(Uuid::new_v4, |given| given.uuid);
     // An inline session ends with its request, so its answers are remembered with those of all of them.
-    let once = if !listed { daemon.once.clone() } else { session.once.clone() };
+    let once = || if listed { session.once.clone() } else { daemon.once.clone() };
+    let memory = given.map(|_| (once(), (pinned.snapshot().id.clone(), id)));
+    let delivery = match (&memory, given) {
+        (Some((once, key)), Some(given)) => {
+            // Spelling counts: a caller that repeats itself does it to the letter.
+            once.deliver(key, format!("{}\n{}", given.spelling, request.content), cancel)
+        }
+        _ => Delivery::only(cancel),
+    };
     let mut running: Option<Running> = None;
-    let waiter = match once.deliver(&key, content, cancel) {
+    let waiter = match delivery {
         Delivery::Repeated(waiter) => waiter,
         Delivery::Conflict => {
-            let message = format!("invocation_id {} was used for another event of this snapshot", id.uuid);
+            let message = format!("invocation_id {id} was used for another event of this snapshot");
             return Err(RpcError::new(error_code::INVALID_PARAMS, message)
                 .with(serde_json::json!({ "field": "invocation_id" })));
         }
         Delivery::First(execution, waiter) => {
-            let progress = progress.map(|progress| progress(id.uuid));
+            let progress = progress.map(|progress| progress(id));
             let records = session.transcript.taken();
             let run = Run {
                 daemon: daemon.clone(),
@@ -135,7 +136,7 @@ pub(crate) async fn invoke(
                 pinned,
                 input: request.input,
                 options: request.options,
-                id: id.uuid,
+                id,
                 cwd,
                 deadline,
                 received: request.received,
@@ -146,10 +147,10 @@ pub(crate) async fn invoke(
             running = Some(Box::pin(daemon.events.track_future(async move {
                 let finisher = Finisher::new(execution.clone());
                 let (answer, keep) = run.execute(&execution).await;
-                if keep && repeatable {
-                    once.remember(key, &execution);
-                } else {
-                    once.forget(&key, &execution);
+                match memory {
+                    Some((once, key)) if keep => once.remember(key, &execution),
+                    Some((once, key)) => once.forget(&key, &execution),
+                    None => {}
                 }
                 finisher.finish(answer);
             })));
@@ -158,7 +159,7 @@ pub(crate) async fn invoke(
     };
     let stopping = || RpcError::new(error_code::SHUTTING_DOWN, "the daemon is stopping; the event was cut");
     // Run here, without a task of its own, for as long as somebody waits here.
-    let mut run = Driven { running };
+    let mut run = Driven::new(running);
     let answer = tokio::select! {
         biased;
         never = run.drive() => match never {},
@@ -185,33 +186,6 @@ pub(crate) fn check_trusted(daemon: &Daemon, pinned: &Pinned) -> Result<(), RpcE
     let root = pinned.root.display().to_string();
     let message = format!("{root} is no longer trusted but its hooks are loaded: use session/reload");
     Err(RpcError::new(error_code::UNTRUSTED_WORKSPACE, message).with(serde_json::json!({ "root": root })))
-}
-
-/// A run. The request that began it drives it for as long as it waits; after that the run goes on by itself.
-struct Driven {
-    running: Option<Running>,
-}
-
-type Running = Pin<Box<dyn Future<Output = ()> + Send>>;
-
-impl Driven {
-    /// Drives it to its end; whoever waits for the answer hears of that elsewhere.
-    async fn drive(&mut self) -> Infallible {
-        if let Some(running) = &mut self.running {
-            // After a panic there is nothing left to drive; the waiters are told so when it is dropped.
-            let _ended = poll_fn(|context| poll_unwound(running.as_mut(), context)).await;
-            self.running = None;
-        }
-        std::future::pending().await
-    }
-}
-
-impl Drop for Driven {
-    fn drop(&mut self) {
-        if let (Some(running), Ok(runtime)) = (self.running.take(), Handle::try_current()) {
-            runtime.spawn(running);
-        }
-    }
 }
 
 /// Runs something that reads files away from the async threads.
@@ -388,25 +362,25 @@ impl Run {
         }
     }
 
-    /// The transcripts the client names; else the daemon's own, of which the session's may not exist yet.
+    /// The transcripts the client names; else the daemon's own, of which the session's may not exist yet. A payload
+    /// that is passed on names them itself.
     fn transcripts(&self) -> Transcripts {
-        let own = |agent_id: Option<&str>| {
-            let thread_id = self.session.thread_id.decoded();
-            transcripts::path(&self.daemon.settings.config_dir, &thread_id, agent_id)
+        let Input::Invocation(invocation) = &self.input else {
+            return Transcripts { session: String::new(), agent: None };
         };
-        let of_agent = || match &self.input {
-            Input::Invocation(invocation) => match &invocation.event {
-                Event::SubagentStop(event) => {
-                    Some(own(Some(&event.agent.id.decoded()))).filter(|path| path.is_file())
-                }
-                _ => None,
-            },
-            Input::Payload(_) => None,
+        let config_dir = &self.daemon.settings.config_dir;
+        let of_agent = || match &invocation.event {
+            Event::SubagentStop(event) => {
+                let (thread, agent) = (self.session.thread_id.decoded(), event.agent.id.decoded());
+                let path = transcripts::path(config_dir, &thread, Some(&agent));
+                path.is_file().then(|| path.display().to_string())
+            }
+            _ => None,
         };
-        let text = |path: PathBuf| path.display().to_string();
+        let of_session = || self.session.own_transcript(config_dir).to_owned();
         Transcripts {
-            session: self.options.transcript_path.clone().unwrap_or_else(|| text(own(None))),
-            agent: self.options.agent_transcript_path.clone().or_else(|| of_agent().map(text)),
+            session: self.options.transcript_path.clone().unwrap_or_else(of_session),
+            agent: self.options.agent_transcript_path.clone().or_else(of_agent),
         }
     }
 

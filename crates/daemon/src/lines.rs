@@ -1,12 +1,19 @@
 //! Lines of a stream, within a bound: a longer line costs one remark, and the next line is read as ever (B77).
 
-use tokio::io::{AsyncBufRead, AsyncBufReadExt};
+use memchr::memchr;
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// How much is read at once, and kept while nothing comes. Bytes. The usual request fits.
+const BUFFER: usize = 8 * 1024;
+
+/// The most that is read at once in the middle of a long line. Bytes.
+const LONG_READ: usize = 256 * 1024;
 
 /// One line, or what stands in its place.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line {
+pub(crate) enum Line<'a> {
     /// A line without its end. May be empty.
-    Complete(Vec<u8>),
+    Complete(&'a [u8]),
     /// A line longer than the limit; reported as soon as it is, the rest of it is thrown away.
     TooLong,
     /// The end of the stream.
@@ -17,14 +24,20 @@ pub(crate) enum Line {
 pub(crate) struct Lines<R> {
     reader: R,
     limit: usize,
-    line: Vec<u8>,
+    buffer: Vec<u8>,
+    /// Where the next line begins in the buffer.
+    start: usize,
+    /// Up to where there is no line end.
+    searched: usize,
     /// Throwing away the rest of a line that was too long.
     discarding: bool,
+    ended: bool,
 }
 
-impl<R: AsyncBufRead + Unpin> Lines<R> {
+impl<R: AsyncRead + Unpin> Lines<R> {
     pub(crate) fn new(reader: R, limit: usize) -> Lines<R> {
-        Lines { reader, limit, line: Vec::new(), discarding: false }
+        let buffer = Vec::with_capacity(BUFFER);
+        Lines { reader, limit, buffer, start: 0, searched: 0, discarding: false, ended: false }
     }
 
     /// The stream.
@@ -32,44 +45,64 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
         &self.reader
     }
 
+    /// Whether the next line has arrived already.
+    pub(crate) fn has_line(&self) -> bool {
+        self.line_end().is_some()
+    }
+
     /// The next line. The last one may lack its end.
     ///
     /// # Errors
     /// When the stream fails.
-    pub(crate) async fn next(&mut self) -> std::io::Result<Line> {
+    pub(crate) async fn next(&mut self) -> std::io::Result<Line<'_>> {
         loop {
-            let available = self.reader.fill_buf().await?;
-            if available.is_empty() {
-                let last = std::mem::take(&mut self.line);
-                let is_line = !last.is_empty() && !self.discarding;
-                return Ok(if is_line { Line::Complete(last) } else { Line::End });
-            }
-            let end = available.iter().position(|byte| *byte == b'\n');
-            let (part, consumed) = match end {
-                Some(end) => (available.get(..end).unwrap_or_default(), end + 1),
-                None => (available, available.len()),
-            };
-            let fits = self.line.len() + part.len() <= self.limit;
-            if fits && !self.discarding {
-                self.line.extend_from_slice(part);
-            }
-            self.reader.consume(consumed);
-            match (self.discarding, fits, end.is_some()) {
-                (true, _, ended) => self.discarding = !ended,
-                (false, true, true) => {
-                    let mut line = std::mem::take(&mut self.line);
-                    if line.last() == Some(&b'\r') {
-                        line.pop();
-                    }
-                    return Ok(Line::Complete(line));
+            if let Some(end) = self.line_end() {
+                let (start, length) = (self.start, end - self.start);
+                (self.start, self.searched) = (end + 1, end + 1);
+                if std::mem::take(&mut self.discarding) {
+                    continue;
                 }
-                (false, true, false) => {}
-                (false, false, ended) => {
-                    self.line = Vec::new();
-                    self.discarding = !ended;
-                    return Ok(Line::TooLong);
-                }
+                return Ok(if length > self.limit { Line::TooLong } else { self.complete(start, end) });
             }
+            self.searched = self.buffer.len();
+            if self.discarding {
+                self.start = self.searched;
+            } else if self.searched - self.start > self.limit {
+                self.start = self.searched;
+                self.discarding = true;
+                return Ok(Line::TooLong);
+            }
+            if self.ended {
+                let start = std::mem::replace(&mut self.start, self.searched);
+                let is_line = start < self.searched;
+                return Ok(if is_line { self.complete(start, self.searched) } else { Line::End });
+            }
+            self.make_room();
+            self.ended = self.reader.read_buf(&mut self.buffer).await? == 0;
+        }
+    }
+
+    /// Where the next line ends, if it does.
+    fn line_end(&self) -> Option<usize> {
+        memchr(b'\n', self.buffer.get(self.searched..)?).map(|at| self.searched + at)
+    }
+
+    fn complete(&self, start: usize, end: usize) -> Line<'_> {
+        let line = self.buffer.get(start..end).unwrap_or_default();
+        Line::Complete(line.strip_suffix(b"\r").unwrap_or(line))
+    }
+
+    /// Room to read into. What was taken goes, and a buffer that grew for a long line shrinks after it.
+    fn make_room(&mut self) {
+        if self.start > 0 {
+            self.buffer.drain(..self.start);
+            (self.start, self.searched) = (0, self.searched - self.start);
+        }
+        if self.buffer.is_empty() && self.buffer.capacity() > LONG_READ {
+            self.buffer = Vec::with_capacity(BUFFER);
+        }
+        if self.buffer.len() == self.buffer.capacity() {
+            self.buffer.reserve_exact(self.buffer.len().clamp(BUFFER, LONG_READ));
         }
     }
 }
@@ -77,35 +110,38 @@ impl<R: AsyncBufRead + Unpin> Lines<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::BufReader;
+    use tokio::io::{AsyncWriteExt, duplex};
 
-    async fn split(text: &[u8], buffer: usize) -> Vec<Line> {
-        let mut lines = Lines::new(BufReader::with_capacity(buffer, text), 10);
+    async fn split(text: &[u8], part: usize) -> Vec<Option<String>> {
+        let (mut sender, receiver) = duplex(part);
+        let text = text.to_vec();
+        tokio::spawn(async move { sender.write_all(&text).await });
+        let mut lines = Lines::new(receiver, 10);
         let mut all = Vec::new();
         loop {
             match lines.next().await.unwrap() {
                 Line::End => return all,
-                line => all.push(line),
+                Line::TooLong => all.push(None),
+                Line::Complete(line) => all.push(Some(String::from_utf8(line.to_vec()).unwrap())),
             }
         }
     }
 
     #[tokio::test]
     async fn any_split_of_the_bytes_gives_the_same_lines() {
-        let line = |text: &str| Line::Complete(text.as_bytes().to_vec());
+        let line = |text: &str| Some(text.to_owned());
         let text = "a\r\n\n0123456789\nfar too long for it\nb\nunended".as_bytes();
-        let expected =
-            || vec![line("a"), line(""), line("0123456789"), Line::TooLong, line("b"), line("unended")];
-        for buffer in 1..text.len() + 1 {
-            assert_eq!(split(text, buffer).await, expected(), "buffer of {buffer}");
+        let expected = || vec![line("a"), line(""), line("0123456789"), None, line("b"), line("unended")];
+        for part in 1..text.len() + 1 {
+            assert_eq!(split(text, part).await, expected(), "parts of {part}");
         }
     }
 
     #[tokio::test]
     async fn b77_a_line_that_is_too_long_is_one_remark_even_without_an_end() {
-        assert_eq!(split(&[b'x'; 1000], 7).await, vec![Line::TooLong]);
+        assert_eq!(split(&[b'x'; 1000], 7).await, vec![None]);
         let mut text = vec![b'x'; 1000];
         text.extend_from_slice(b"\nok\n");
-        assert_eq!(split(&text, 7).await, vec![Line::TooLong, Line::Complete(b"ok".to_vec())]);
+        assert_eq!(split(&text, 7).await, vec![None, Some("ok".to_owned())]);
     }
 }

@@ -28,6 +28,11 @@ pub(crate) struct Execution {
 }
 
 impl Execution {
+    fn new(content: String, cancel: CancellationToken) -> Arc<Execution> {
+        let (answer, _) = watch::channel(None);
+        Arc::new(Execution { content, answer, cancel, waiters: AtomicUsize::new(0) })
+    }
+
     fn finished(&self) -> bool {
         self.answer.borrow().is_some()
     }
@@ -104,6 +109,18 @@ pub(crate) enum Delivery {
     Conflict,
 }
 
+impl Delivery {
+    fn first(execution: Arc<Execution>) -> Delivery {
+        let waiter = Waiter::new(execution.clone());
+        Delivery::First(execution, waiter)
+    }
+
+    /// One that cannot be repeated: its request has no id to repeat it by.
+    pub(crate) fn only(cancel: CancellationToken) -> Delivery {
+        Delivery::first(Execution::new(String::new(), cancel))
+    }
+}
+
 type Key = (String, Uuid);
 
 /// The executions of one session.
@@ -132,11 +149,9 @@ impl Once {
                 return Delivery::Repeated(Waiter::new(execution.clone()));
             }
         }
-        let (answer, _) = watch::channel(None);
-        let execution = Arc::new(Execution { content, answer, cancel, waiters: AtomicUsize::new(0) });
+        let execution = Execution::new(content, cancel);
         entries.by_key.insert(key.clone(), execution.clone());
-        let waiter = Waiter::new(execution.clone());
-        Delivery::First(execution, waiter)
+        Delivery::first(execution)
     }
 
     /// Keeps the answer of an execution for later deliveries; the oldest that is too much is forgotten.

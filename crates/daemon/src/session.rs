@@ -1,8 +1,9 @@
 //! One conversation of one agent, pinned to the snapshot it was opened with (BEHAVIOUR section 10).
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
@@ -10,16 +11,17 @@ use hooksd_protocol::diagnostic::Diagnostic;
 use hooksd_protocol::json::{ReadError, Text};
 use hooksd_protocol::methods::{Capability, Mode, SessionInfo, SessionOpen, SnapshotChanged, Trust};
 use hooksd_protocol::rpc::request_line;
-use tokio::sync::mpsc::WeakSender;
+
 use tokio_util::sync::CancellationToken;
 
 use crate::connection::Caller;
 use crate::daemon::Daemon;
 use crate::hot::{Documents, Shortage, outlast};
 use crate::once::Once;
+use crate::outbox::WeakOutbox;
 use crate::pinned::{Pinned, View, pin};
 use crate::settings::Settings;
-use crate::transcripts::Order;
+use crate::transcripts::{self, Order};
 
 /// How long a session outlives its last connection, so that an agent that reconnects can go on. Seconds (PROTOCOL).
 pub(crate) const GRACE_SECONDS: u64 = 60;
@@ -31,7 +33,7 @@ pub(crate) const IDLE_SECONDS: u64 = 86_400;
 /// Who hears of a session.
 #[derive(Default)]
 struct Owners {
-    connections: Vec<(u64, WeakSender<String>)>,
+    connections: Vec<(u64, WeakOutbox)>,
     /// Since when there is none.
     orphaned: Option<Instant>,
 }
@@ -51,6 +53,8 @@ pub(crate) struct Session {
     pub(crate) once: Arc<Once>,
     /// The order of its transcripts' records.
     pub(crate) transcript: Arc<Order>,
+    /// The daemon's own transcript of it, where events do not name one. Made once: its name takes a hash.
+    own_transcript: OnceLock<String>,
     /// Set by the first `legacy/emit`: from then on nothing of the older form is derived from events of today.
     pub(crate) reports_legacy: AtomicBool,
     /// Cancelled when the session is closed: its events stop.
@@ -81,6 +85,7 @@ impl Session {
             pinned: ArcSwap::from_pointee(pinned),
             once: Arc::default(),
             transcript: Arc::default(),
+            own_transcript: OnceLock::new(),
             reports_legacy: AtomicBool::new(false),
             closed,
             follow: open.follow,
@@ -97,6 +102,12 @@ impl Session {
         self.touch();
         self.running.fetch_add(1, Ordering::AcqRel);
         RunningEvent(self.clone())
+    }
+
+    /// The path of the daemon's own transcript of the session; the file may not exist.
+    pub(crate) fn own_transcript(&self, config_dir: &Path) -> &str {
+        let path = || transcripts::path(config_dir, &self.thread_id.decoded(), None).display().to_string();
+        self.own_transcript.get_or_init(path)
     }
 
     /// Events now running.

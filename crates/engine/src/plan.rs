@@ -7,7 +7,7 @@ use hooksd_config::{Handler, OnFailure, Snapshot};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::invocation::Invocation;
-use hooksd_protocol::json::{Dialect, RawJson, ReadError, Value, lenient_bool};
+use hooksd_protocol::json::{ReadError, Value, lenient_bool};
 
 use crate::projection::{Facts, Transcripts, legacy_stdin, stdin, subject};
 
@@ -23,8 +23,8 @@ pub enum Input {
 /// What is read of a payload that is passed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayloadInput {
-    /// The payload as it came.
-    pub raw: RawJson,
+    /// The payload as it came; what handlers read.
+    pub raw: Arc<[u8]>,
     /// Its `hook_event_name`.
     pub event_name: String,
     /// The event, if hooksd knows it.
@@ -44,10 +44,9 @@ impl PayloadInput {
     ///
     /// # Errors
     /// When it is no object or has no `hook_event_name`.
-    pub fn read(raw: &RawJson) -> Result<PayloadInput, ReadError> {
+    pub fn read(value: &Value<'_>) -> Result<PayloadInput, ReadError> {
         let fail =
             |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
-        let value = Value::parse(raw.get(), Dialect::Strict).map_err(|error| fail("", &error.to_string()))?;
         if !value.is_object() {
             return Err(fail("", "expected an object with hook_event_name"));
         }
@@ -65,7 +64,7 @@ impl PayloadInput {
             _ => None,
         });
         Ok(PayloadInput {
-            raw: raw.clone(),
+            raw: value.raw().as_bytes().into(),
             event_name,
             event,
             subject,
@@ -195,7 +194,7 @@ pub fn plan(
         return Some(plan);
     }
     let payload: Arc<[u8]> = match input {
-        Input::Payload(payload) => payload.raw.get().as_bytes().into(),
+        Input::Payload(payload) => payload.raw.clone(),
         Input::Invocation(invocation) => match stdin(invocation, transcripts) {
             Ok(text) => text.into_bytes().into(),
             Err(error) => {

@@ -11,7 +11,7 @@ use hooksd_config::document::{ListForm, parse_value};
 use hooksd_config::snapshot::{Group, Source};
 use hooksd_engine::plan::{Input, PayloadInput, plan};
 use hooksd_engine::projection::Transcripts;
-use hooksd_protocol::json::{Dialect, RawJson, Value};
+use hooksd_protocol::json::{Dialect, Value};
 use serde_json::json;
 
 use super::{USUAL, payload};
@@ -45,8 +45,9 @@ fn row(size: &Size, count: usize, kind: &str, target: &str) -> Result<Row> {
     let snapshot = snapshot(count, kind)?;
     let last = count - if kind == "mixed" { 2 - count % 2 } else { 1 };
     let wanted = if kind == "regex" { format!("mcp__server_{last}__x") } else { format!("tool_{last}") };
-    let raw = RawJson::new(payload(&wanted, USUAL)).ok().context("the payload is JSON")?;
-    let input = Input::Payload(PayloadInput::read(&raw).ok().context("the payload is an event")?);
+    let text = payload(&wanted, USUAL);
+    let value = Value::parse(&text, Dialect::Strict).ok().context("the payload is JSON")?;
+    let input = Input::Payload(PayloadInput::read(&value).ok().context("the payload is an event")?);
     let transcripts = Transcripts { session: String::new(), agent: None };
     let found = plan(&snapshot, &input, &transcripts, &|| false).map(|plan| plan.selected.len());
     anyhow::ensure!(found == Some(1), "{kind} {count}: expected one handler, got {found:?}");

@@ -18,7 +18,7 @@ const MAX_PAYLOAD: usize = MAX_LINE - 2 * 1024 * 1024;
 /// How long standard input may stay open without anything coming. Milliseconds. Agents write at once and close.
 const SILENCE_MS: u64 = 2_000;
 
-/// What is read at once. Bytes. More than nearly all payloads.
+/// Room for what is read at once. Bytes. Reserved, not cleared: pages that are not read into cost nothing.
 const CHUNK: usize = 64 * 1024;
 
 /// The variable in which an IDE puts the event instead of closing standard input.
@@ -45,7 +45,6 @@ pub(super) fn read(began: Instant, options: &Options) -> Input {
 fn read_into(bytes: &mut Vec<u8>, began: Instant, options: &Options) -> Result<(), String> {
     let silence = Duration::from_millis(SILENCE_MS);
     let silence = options.deadline.map_or(silence, |deadline| silence.min(deadline / 2));
-    let mut chunk = vec![0; CHUNK];
     let mut last = began;
     loop {
         if !readable(silence.saturating_sub(last.elapsed()))? {
@@ -56,10 +55,10 @@ fn read_into(bytes: &mut Vec<u8>, began: Instant, options: &Options) -> Result<(
             };
         }
         // Not through the library's buffer: what is in it cannot be waited for.
-        match rustix::io::read(std::io::stdin(), &mut chunk) {
+        bytes.reserve(CHUNK);
+        match rustix::io::read(std::io::stdin(), rustix::buffer::spare_capacity(bytes)) {
             Ok(0) => return Ok(()),
-            Ok(count) => bytes.extend_from_slice(chunk.get(..count).unwrap_or_default()),
-            Err(Errno::INTR) => {}
+            Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(format!("standard input cannot be read: {error}")),
         }
         if bytes.len() > MAX_PAYLOAD {

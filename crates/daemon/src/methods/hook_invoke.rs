@@ -7,16 +7,20 @@ use hooksd_config::Handler;
 use hooksd_config::read::fingerprint;
 use hooksd_engine::plan::{Input, PayloadInput};
 use hooksd_protocol::invocation::{Invocation, check_cwd};
-use hooksd_protocol::json::{RawJson, ReadError, Reading, Value, read};
+use hooksd_protocol::json::{ReadError, Reading, Value, read};
 use hooksd_protocol::methods::{HookProgress, InvokeOptions, SessionRef};
 use hooksd_protocol::rpc::{Frame, RpcError, request_line};
 use uuid::Uuid;
 
 use super::{Work, check_inline, invalid, later, refuse_when_stopping};
-use crate::connection::{Caller, Outbox};
+use crate::connection::Caller;
 use crate::daemon::Daemon;
 use crate::fanout::Progress;
 use crate::invoke::{ProgressFor, Request, Target, invoke};
+use crate::outbox::Outbox;
+
+/// The params that are no options.
+const REQUIRED: [&str; 3] = ["session", "invocation", "payload"];
 
 /// The params by name; [`InvokeOptions`] lists the optional ones.
 const KNOWN: [&str; 12] = [
@@ -42,10 +46,16 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> 
     let Some(params) = params else {
         return Err(invalid(fail("params", "expected an object with session and invocation or payload")));
     };
-    if let Some((key, _)) = params.entries().iter().find(|(key, _)| !KNOWN.contains(&key.as_ref())) {
+    let keys = params.keys();
+    if let Some(key) = keys.iter().find(|key| !KNOWN.contains(&key.as_ref())) {
         return Err(invalid(fail(key, &format!("unknown field; known here: {}", KNOWN.join(", ")))));
     }
-    let options: InvokeOptions = read(params, Reading::Strict).map_err(invalid)?;
+    // Most requests have none.
+    let options: InvokeOptions = if keys.iter().all(|key| REQUIRED.contains(&key.as_ref())) {
+        InvokeOptions::default()
+    } else {
+        read(params, Reading::Strict).map_err(invalid)?
+    };
     let (input, raw) = input(params).map_err(invalid)?;
     let content = options.invocation_id.as_ref().map(|_| fingerprint(raw.as_bytes())).unwrap_or_default();
     let session = SessionRef::read(params).map_err(invalid)?;
@@ -75,9 +85,7 @@ fn input<'a>(params: &Value<'a>) -> Result<(Input, &'a str), ReadError> {
             Ok((Input::Invocation(Box::new(read)), invocation.raw()))
         }
         (None, Some(payload)) => {
-            let raw = RawJson::new(payload.raw().to_owned())
-                .map_err(|error| fail("payload", &error.to_string()))?;
-            let read = PayloadInput::read(&raw).map_err(|error| error.within("payload"))?;
+            let read = PayloadInput::read(&payload).map_err(|error| error.within("payload"))?;
             if let Some(cwd) = &read.cwd {
                 check_cwd(cwd).map_err(|error| error.within("payload"))?;
             }

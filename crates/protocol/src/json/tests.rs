@@ -215,3 +215,18 @@ fn d4_pass_through_json_is_never_re_encoded() {
     assert_eq!(event.result.get(), args);
     assert!(serde_json::to_string(&invocation).unwrap().contains(args));
 }
+
+#[test]
+fn a_byte_that_means_something_is_found_wherever_it_stands() {
+    for at in 0..20 {
+        for byte in 0..0x80u8 {
+            let mut text = "x".repeat(20);
+            text.replace_range(at..=at, char::from(byte).encode_utf8(&mut [0; 4]));
+            let parsed = Value::parse(&format!("\"{text}\""), Dialect::Strict).is_ok();
+            // A quote ends the string early, a backslash before an x is no escape.
+            let plain = byte >= 0x20 && byte != b'"' && byte != b'\\';
+            assert_eq!(parsed, plain, "byte {byte:#x} at {at}");
+        }
+    }
+    assert!(Value::parse(&format!("\"{}\"", "é\u{80}\u{7f}ÿ😀".repeat(5)), Dialect::Strict).is_ok());
+}

@@ -5,12 +5,15 @@ use std::rc::Rc;
 
 use super::parse::{Dialect, Node, NodeKind, ParseError, scan};
 
+/// Up to how many members an object is searched without a hash map. Members.
+const FEW_MEMBERS: usize = 32;
+
 /// One JSON value inside a text that was checked when it was parsed.
 #[derive(Clone)]
 pub struct Value<'a> {
     text: &'a str,
     dialect: Dialect,
-    nodes: Rc<[Node]>,
+    nodes: Rc<Vec<Node>>,
     index: usize,
 }
 
@@ -54,7 +57,7 @@ impl<'a> Value<'a> {
     /// # Errors
     /// Where the text stops being JSON of this dialect.
     pub fn parse(text: &'a str, dialect: Dialect) -> Result<Value<'a>, ParseError> {
-        Ok(Value { text, dialect, nodes: scan(text, dialect)?.into(), index: 0 })
+        Ok(Value { text, dialect, nodes: Rc::new(scan(text, dialect)?), index: 0 })
     }
 
     fn node(&self) -> Node {
@@ -113,13 +116,22 @@ impl<'a> Value<'a> {
     /// The members of an object in order of first appearance, each key once with its last value. Empty otherwise.
     #[must_use]
     pub fn entries(&self) -> Vec<(Cow<'a, str>, Value<'a>)> {
-        let mut entries: Vec<(Cow<'a, str>, Value<'a>)> = Vec::new();
-        if self.node().kind != NodeKind::Object {
+        let pairs = self.pairs();
+        // A hash map costs more than it saves for the few members that requests have.
+        if pairs.len() <= FEW_MEMBERS {
+            let mut entries: Vec<(Cow<'a, str>, Value<'a>)> = Vec::with_capacity(pairs.len());
+            for (key, value) in pairs {
+                let key = key.as_str().unwrap_or_default();
+                match entries.iter_mut().find(|(known, _)| *known == key) {
+                    Some(entry) => entry.1 = value,
+                    None => entries.push((key, value)),
+                }
+            }
             return entries;
         }
-        let mut seen = std::collections::HashMap::new();
-        let mut members = self.members().into_iter();
-        while let (Some(key), Some(value)) = (members.next(), members.next()) {
+        let mut entries: Vec<(Cow<'a, str>, Value<'a>)> = Vec::with_capacity(pairs.len());
+        let mut seen = std::collections::HashMap::with_capacity(pairs.len());
+        for (key, value) in pairs {
             let key = key.as_str().unwrap_or_default();
             match seen.get(&key).and_then(|at: &usize| entries.get_mut(*at)) {
                 Some(entry) => entry.1 = value,
@@ -132,12 +144,25 @@ impl<'a> Value<'a> {
         entries
     }
 
+    /// The keys of an object as they stand, decoded, duplicates included. Empty otherwise.
+    #[must_use]
+    pub fn keys(&self) -> Vec<Cow<'a, str>> {
+        let mut keys = Vec::new();
+        if self.is_object() {
+            let mut members = self.members();
+            while let (Some(key), Some(_)) = (members.step(), members.step()) {
+                keys.push(decode(members.token(&key)).0);
+            }
+        }
+        keys
+    }
+
     /// The members of an object as they stand, duplicates included: key token and value. Empty otherwise.
     #[must_use]
     pub fn pairs(&self) -> Vec<(Value<'a>, Value<'a>)> {
         let mut pairs = Vec::new();
-        if self.node().kind == NodeKind::Object {
-            let mut members = self.members().into_iter();
+        if self.is_object() {
+            let mut members = self.members();
             while let (Some(key), Some(value)) = (members.next(), members.next()) {
                 pairs.push((key, value));
             }
@@ -148,23 +173,40 @@ impl<'a> Value<'a> {
     /// The elements of an array. Empty otherwise.
     #[must_use]
     pub fn items(&self) -> Vec<Value<'a>> {
-        if self.node().kind == NodeKind::Array { self.members() } else { Vec::new() }
+        if self.node().kind == NodeKind::Array { self.members().collect() } else { Vec::new() }
     }
 
-    /// The value of the last member with this key, if this is an object that has one.
+    /// The value of the last member with this key, if this is an object that has one. Allocates nothing where members
+    /// are on the tape and keys have no escapes.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Value<'a>> {
-        if self.node().kind != NodeKind::Object {
+        if !self.is_object() {
             return None;
         }
+        let mut members = self.members();
         let mut found = None;
-        let mut members = self.members().into_iter();
-        while let (Some(name), Some(value)) = (members.next(), members.next()) {
-            if name.as_str().is_some_and(|name| name == key) {
-                found = Some(value);
+        while let (Some(name), Some(value)) = (members.step(), members.step()) {
+            if spells(members.token(&name), key) {
+                found = Some(value.index);
             }
         }
-        found
+        found.map(|index| members.value(index))
+    }
+
+    /// Direct children; keys and values alternate in an object.
+    fn members(&self) -> Members<'a> {
+        let node = self.node();
+        let first = self.index + 1;
+        let (text, nodes, first, end) = if (node.next as usize) > first {
+            (self.text, self.nodes.clone(), first, node.next as usize)
+        } else {
+            // Either empty, or too deep to have been recorded: scan it by itself.
+            let raw = self.raw();
+            let nodes = Rc::new(scan(raw, self.dialect).unwrap_or_default());
+            let end = nodes.len();
+            (raw, nodes, 1, end)
+        };
+        Members { text, dialect: self.dialect, nodes, index: first, end }
     }
 
     /// How deep containers are nested: 0 for a scalar, 1 for `[]`.
@@ -186,41 +228,58 @@ impl<'a> Value<'a> {
         }
         deepest
     }
+}
 
-    /// Direct children; keys and values alternate in an object.
-    fn members(&self) -> Vec<Value<'a>> {
-        let node = self.node();
-        let first = self.index + 1;
-        if (node.next as usize) > first {
-            return children(self.text, self.dialect, &self.nodes, first, node.next as usize);
+/// The direct children of a container.
+struct Members<'a> {
+    text: &'a str,
+    dialect: Dialect,
+    nodes: Rc<Vec<Node>>,
+    index: usize,
+    end: usize,
+}
+
+/// Where a child stands.
+struct Child {
+    index: usize,
+    start: u32,
+    end: u32,
+}
+
+impl<'a> Members<'a> {
+    /// The next child's place.
+    fn step(&mut self) -> Option<Child> {
+        if self.index >= self.end {
+            return None;
         }
-        // Either empty, or too deep to have been recorded: scan it by itself.
-        let raw = self.raw();
-        match scan(raw, self.dialect) {
-            Ok(nodes) => {
-                let nodes: Rc<[Node]> = nodes.into();
-                let end = nodes.len();
-                children(raw, self.dialect, &nodes, 1, end)
-            }
-            Err(_) => Vec::new(),
-        }
+        let node = self.nodes.get(self.index)?;
+        let child = Child { index: self.index, start: node.start, end: node.end };
+        self.index = (node.next as usize).max(self.index + 1);
+        Some(child)
+    }
+
+    fn token(&self, child: &Child) -> &'a str {
+        self.text.get(child.start as usize..child.end as usize).unwrap_or_default()
+    }
+
+    fn value(&self, index: usize) -> Value<'a> {
+        Value { text: self.text, dialect: self.dialect, nodes: self.nodes.clone(), index }
     }
 }
 
-fn children<'a>(
-    text: &'a str,
-    dialect: Dialect,
-    nodes: &Rc<[Node]>,
-    first: usize,
-    end: usize,
-) -> Vec<Value<'a>> {
-    let mut values = Vec::new();
-    let mut index = first;
-    while index < end {
-        values.push(Value { text, dialect, nodes: nodes.clone(), index });
-        index = nodes.get(index).map_or(end, |node| (node.next as usize).max(index + 1));
+impl<'a> Iterator for Members<'a> {
+    type Item = Value<'a>;
+
+    fn next(&mut self) -> Option<Value<'a>> {
+        let child = self.step()?;
+        Some(self.value(child.index))
     }
-    values
+}
+
+/// Whether a JSON string token means `text`. An escape is longer than what it means.
+fn spells(token: &str, text: &str) -> bool {
+    let inner = token.get(1..token.len().saturating_sub(1)).unwrap_or_default();
+    inner == text || (inner.len() > text.len() && inner.contains('\\') && decode(token).0 == text)
 }
 
 /// Decodes a JSON string token, quotes included. The flag says that a lone surrogate became U+FFFD.
