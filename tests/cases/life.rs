@@ -3,7 +3,12 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::net::UnixStream;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt;
 
 use hooksd_protocol::socket::MAX_SOCKET_PATH;
 use hooksd_tests::harness::{World, daemon, events, processes, program, until, world};
@@ -103,7 +108,6 @@ fn b70_a_file_or_folder_at_the_path_is_refused() {
 /// (e) A socket that cannot be asked is not known to be dead. Nothing is forbidden to the superuser.
 #[test]
 fn b70_a_socket_that_cannot_be_asked_is_left_alone() {
-    use std::os::unix::fs::PermissionsExt;
     if rustix::process::geteuid().is_root() {
         return;
     }
@@ -165,6 +169,189 @@ fn b71_a_path_that_is_too_long_is_explained() {
             }
             assert!(!done.stderr.contains("SUN_LEN"), "{}", done.stderr);
         }
+    });
+}
+
+/// Whatever mask the daemon is started with, folder and socket are the user's alone.
+#[test]
+fn b72_a_mask_of_zero_opens_nothing() {
+    daemon(async |world| {
+        world.stop().await;
+        fs::remove_dir_all(world.at("run")).unwrap();
+        let plain = world.daemon_command();
+        let mut command = Command::new("/bin/sh");
+        command
+            .args(["-c", "umask 0; exec \"$0\" \"$@\""])
+            .arg(plain.get_program())
+            .args(plain.get_args())
+            .env_clear();
+        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
+        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        // From the first moment on: the mode is looked at as soon as there is one.
+        until("the socket is there", || world.socket().exists()).await;
+        let mode = |name: &str| fs::metadata(world.at(name)).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode("run"), mode("run/hooksd.sock")), (0o700, 0o600));
+        assert_eq!((mode("run/hooksd.sock.lock"), mode("run/hooksd.sock.start")), (0o600, 0o600));
+        processes::signal(child.id(), Signal::TERM);
+        until("it ends", || child.try_wait().unwrap().is_some()).await;
+    });
+}
+
+/// Another user is kept out by the modes, and by the daemon itself where somebody has opened them.
+#[test]
+fn b72_another_user_is_refused() {
+    if !rustix::process::geteuid().is_root() {
+        println!("skipped: only the superuser can be another user");
+        return;
+    }
+    daemon(async |world| {
+        let open = |name: &str, mode| {
+            fs::set_permissions(world.at(name), fs::Permissions::from_mode(mode)).unwrap();
+        };
+        open("", 0o755);
+        let probe = world.text_at("probe");
+        assert!(
+            Command::new("/bin/cp")
+                .arg(std::env::current_exe().unwrap())
+                .arg(&probe)
+                .status()
+                .unwrap()
+                .success()
+        );
+        let as_nobody = async || {
+            let mut command = Command::new(&probe);
+            command.args(["--exact", "life::helper", "--ignored", "--nocapture"]).uid(65534).gid(65534);
+            command.env_clear().env("HELPER", "probe").env("SOCKET", world.socket()).current_dir("/");
+            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+            let said = program::run(command).await.stdout;
+            let result = said.lines().find_map(|line| line.split_once("probe: "));
+            result.unwrap_or_else(|| panic!("{said}")).1.to_owned()
+        };
+        assert_eq!(as_nobody().await, "PermissionDenied");
+        open("run", 0o755);
+        assert_eq!(as_nobody().await, "PermissionDenied");
+        open("run/hooksd.sock", 0o666);
+        assert_eq!(as_nobody().await, "closed");
+        assert!(world.read("daemon.log").unwrap().contains("refused a connection of another user"));
+        world.agent().await;
+    });
+}
+
+/// Not a test: what other tests run as a process of its own.
+#[test]
+#[ignore = "a helper of other tests"]
+fn helper() {
+    let Some(socket) = std::env::var_os("SOCKET") else { return };
+    match std::env::var("HELPER").unwrap().as_str() {
+        "probe" => println!("probe: {}", probe(&UnixStream::connect(socket))),
+        kind => pretend(&UnixListener::bind(socket).unwrap(), kind),
+    }
+}
+
+fn probe(connected: &std::io::Result<UnixStream>) -> String {
+    let mut stream = match connected {
+        Ok(stream) => stream,
+        Err(error) => return format!("{:?}", error.kind()),
+    };
+    // It may be closed before or after this is written.
+    let _ = stream.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon/status\"}\n");
+    let mut answer = String::new();
+    match BufReader::new(stream).read_line(&mut answer) {
+        Ok(0) | Err(_) => "closed".to_owned(),
+        Ok(_) => "answered".to_owned(),
+    }
+}
+
+/// A daemon of another version: `older` says so, `mute` understands nothing.
+fn pretend(listener: &UnixListener, kind: &str) {
+    for stream in listener.incoming() {
+        let mut writer = stream.unwrap();
+        let lines = BufReader::new(writer.try_clone().unwrap()).lines();
+        for line in lines.map_while(Result::ok) {
+            let request: serde_json::Value = serde_json::from_str(&line).unwrap();
+            let method = request["method"].as_str().unwrap();
+            let own = json!({ "name": "hooksd", "version": "0.0.9", "protocol_version": 0, "pid": std::process::id() });
+            let answer = match (kind, method) {
+                ("older", "initialize" | "daemon/status") => json!({ "result": own }),
+                ("older", "daemon/shutdown") => json!({ "result": {} }),
+                _ => json!({ "error": { "code": -32601, "message": format!("no method {method}") } }),
+            };
+            let mut answer = answer;
+            answer["jsonrpc"] = json!("2.0");
+            answer["id"] = request["id"].clone();
+            writeln!(writer, "{answer}").unwrap();
+            if (kind, method) == ("older", "daemon/shutdown") {
+                return;
+            }
+        }
+    }
+}
+
+async fn pretender(world: &World, kind: &str) -> Child {
+    let _ = fs::remove_file(world.socket());
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command
+        .args(["--exact", "life::helper", "--ignored", "--nocapture"])
+        .env_clear()
+        .envs(world.environment());
+    command.env("HELPER", kind).env("SOCKET", world.socket());
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    until("it listens", || UnixStream::connect(world.socket()).is_ok()).await;
+    child
+}
+
+fn ctl(world: &World, arguments: &[&str]) -> Command {
+    let environment = world.environment();
+    let environment: Vec<(&str, &OsStr)> =
+        environment.iter().map(|(name, value)| (name.as_str(), OsStr::new(value))).collect();
+    let mut command = program::command("hooksctl", &environment);
+    command.env("HOOKSD_SOCKET", world.socket()).args(arguments);
+    command
+}
+
+/// A hooksctl that meets a daemon of another version says so with both, shows what it can, and stops it: by its method,
+/// by a signal to its very process when it has none.
+#[test]
+fn b73_another_versions_daemon_is_named_shown_and_stopped() {
+    daemon(async |world| {
+        world.stop().await;
+        let ours = env!("CARGO_PKG_VERSION");
+        for (kind, named, how) in [
+            ("older", "hooksd 0.0.9 (protocol 0)", "the daemon is stopping"),
+            ("mute", "hooksd of an unknown version (an unknown protocol)", "was told to stop by a signal"),
+        ] {
+            let mut child = pretender(world, kind).await;
+            let mismatch = format!("{named} is running, this is hooksctl {ours} (protocol 1)");
+            let shown = program::run(ctl(world, &["show"])).await;
+            assert_eq!((shown.status, shown.stdout.as_str()), (Some(4), ""));
+            assert!(
+                shown.stderr.contains(&mismatch) && shown.stderr.contains("hooksctl restart"),
+                "{}",
+                shown.stderr
+            );
+            let status = program::run(ctl(world, &["status"])).await;
+            assert_eq!(status.status, Some(0));
+            assert!(status.stderr.contains(&mismatch), "{}", status.stderr);
+            assert!(
+                status.stdout.starts_with(&format!("{named}, process {}\n", child.id())),
+                "{}",
+                status.stdout
+            );
+            let stopped = program::run(ctl(world, &["shutdown"])).await;
+            assert_eq!(stopped.status, Some(0), "{}", stopped.stderr);
+            assert!(stopped.stdout.contains(how), "{}", stopped.stdout);
+            until("it ends", || child.try_wait().unwrap().is_some()).await;
+        }
+        let mut child = pretender(world, "mute").await;
+        let mut restart = ctl(world, &["--json", "restart"]).spawn().unwrap();
+        until("the old one ends", || child.try_wait().unwrap().is_some()).await;
+        until("it is done", || restart.try_wait().unwrap().is_some()).await;
+        assert_eq!(restart.wait().unwrap().code(), Some(0));
+        let status = program::run(ctl(world, &["--json", "status"])).await;
+        let status: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
+        assert_eq!((&status["version"], &status["protocol_version"]), (&json!(ours), &json!(1)));
+        assert_eq!(program::run(ctl(world, &["shutdown"])).await.status, Some(0));
+        world.nothing_runs().await;
     });
 }
 

@@ -16,6 +16,7 @@ fn tells_what_there_is_and_what_runs() {
                 "pid": std::process::id(),
                 "uptime_seconds": 0,
                 "socket": world.text_at("run/hooksd.sock"),
+                "build": hooksd::BUILD,
                 "config_dir": world.text_at("config"),
                 "changes": "watching",
                 "connections": 1,

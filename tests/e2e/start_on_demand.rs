@@ -15,7 +15,7 @@ use serde_json::json;
 use crate::ctl::{ctl, ctl_command, ctl_json};
 
 /// A world without a daemon; what a test starts is stopped at the end.
-fn nobody(test: impl AsyncFnOnce(&World)) {
+pub(crate) fn nobody(test: impl AsyncFnOnce(&World)) {
     daemon(async |world| {
         world.stop().await;
         fs::write(world.at("daemon.log"), "").unwrap();
@@ -25,7 +25,7 @@ fn nobody(test: impl AsyncFnOnce(&World)) {
     });
 }
 
-fn daemons(world: &World) -> Vec<u32> {
+pub(crate) fn daemons(world: &World) -> Vec<u32> {
     let marked = processes::marked(&world.mark(), None).into_iter();
     marked.filter(|(_, line)| line.contains("--in-background")).map(|(pid, _)| pid).collect()
 }
@@ -296,5 +296,30 @@ fn the_async_client_connects_to_what_is_there() {
         let client = asynchronous::Client::connect_or_start(&world.socket(), deadline).await.unwrap();
         let listed: serde_json::Value = client.call("session/list", &json!({})).await.unwrap();
         assert_eq!(listed, json!({ "sessions": [] }));
+    });
+}
+
+/// A daemon that was started on demand leaves when nobody needs it: not while a client is connected or a handler runs.
+#[test]
+fn it_leaves_when_nobody_needs_it() {
+    nobody(async |world| {
+        let command = "touch $W/runs; until [ -e $W/go ]; do sleep 0.02; done; touch $W/done";
+        world.write("home/.deepagents/hooks.json", events::shell("SessionEnd", command).to_string());
+        let mut first = ctl_command(world, &["show"]);
+        first.env("HOOKSD_IDLE_EXIT_SECONDS", "1");
+        assert_eq!(program::run(first).await.status, Some(0));
+        let mut agent = world.agent().await;
+        let opened = Instant::now();
+        until("longer than it may be idle", || opened.elapsed() > Duration::from_millis(1500)).await;
+        assert_eq!(daemons(world).len(), 1, "a client is connected");
+        agent.start(&events::session_end()).await;
+        world.appears("runs").await;
+        drop(agent);
+        let gone = Instant::now();
+        until("longer than it may be idle", || gone.elapsed() > Duration::from_millis(1500)).await;
+        assert_eq!(daemons(world).len(), 1, "a handler runs");
+        world.write("go", "");
+        until("it leaves", || daemons(world).is_empty()).await;
+        assert!(world.at("done").exists() && !world.socket().exists());
     });
 }

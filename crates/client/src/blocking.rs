@@ -41,7 +41,7 @@ impl Client {
     }
 
     /// Connects to the socket at `path`; when nobody listens there, has a daemon started first, and waits for it until
-    /// the deadline. [`start`](crate::start) says how; `HOOKSD_AUTOSTART=0` forbids it. A connection that is there costs
+    /// the deadline. [`start`] says how; `HOOKSD_AUTOSTART=0` forbids it. A connection that is there costs
     /// what [`Client::connect`] costs.
     ///
     /// # Errors
