@@ -88,6 +88,13 @@ impl Server {
         self.folder.path().join("socket")
     }
 
+    /// Writes a file into its folder.
+    pub(crate) fn file(&self, name: &str, content: &str) -> Result<PathBuf> {
+        let path = self.folder.path().join(name);
+        fs::write(&path, content).with_context(|| format!("cannot write {name}"))?;
+        Ok(path)
+    }
+
     /// The folder of its sessions.
     pub(crate) fn project(&self) -> String {
         self.folder.path().join("project").display().to_string()

@@ -27,7 +27,15 @@ pub fn of_words(words: &[String]) -> Option<Bridge> {
     let mut words = words.iter().map(String::as_str).skip_while(|word| is_prefix(word));
     let program = words.next()?;
     let is_ctl = program.rsplit('/').next() == Some("hooksctl");
-    if !is_ctl || words.next() != Some("hook") {
+    let mut word = words.next();
+    // Options of hooksctl itself may come first.
+    while let Some(option) = word.filter(|word| is_ctl && word.starts_with("--")) {
+        if option == "--socket" {
+            words.next();
+        }
+        word = words.next();
+    }
+    if !is_ctl || word != Some("hook") {
         return None;
     }
     let mut agent = None;
@@ -68,6 +76,8 @@ mod tests {
         for (command, expected) in [
             ("hooksctl hook --agent claude-code", bridge("hooksctl", Some("claude-code"))),
             ("/usr/local/bin/hooksctl hook", bridge("/usr/local/bin/hooksctl", None)),
+            ("hooksctl --socket /s hook --agent x", bridge("hooksctl", Some("x"))),
+            ("hooksctl --socket=/s --json hook --agent x", bridge("hooksctl", Some("x"))),
             (
                 "HOOKSD_SOCKET=/s exec \"/opt/hooksctl\" hook --agent=x --event Y",
                 bridge("/opt/hooksctl", Some("x")),

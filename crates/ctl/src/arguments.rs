@@ -25,6 +25,8 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Answer an agent that calls this as its hook: its event on standard input, its answer on standard output
+    Hook(Hook),
     /// Run an event through the daemon and print the decision
     Invoke(Invoke),
     /// What the daemon does, while it does it
@@ -53,6 +55,26 @@ pub(crate) enum Command {
     Restart(Shutdown),
     /// Have the daemon started by systemd or launchd
     Service(Service),
+}
+
+/// The exit status is the agent's: 0, or 2 where that is how it is told of a block.
+#[derive(Debug, Args)]
+pub(crate) struct Hook {
+    /// The agent's name, or "auto" in a file that several agents read
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: String,
+    /// The event, for agents that do not say it
+    #[arg(long, value_name = "EVENT")]
+    pub(crate) event: Option<String>,
+    /// What the agent gets when there is no decision: it goes on, or what can be stopped is
+    #[arg(long, value_name = "open|closed", default_value = "open")]
+    pub(crate) fail: String,
+    /// Answer within this time, below the timeout of the agent's entry; default the agent's own minus half a second
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) deadline: Option<String>,
+    /// Whether a person is there, for agents that do not show it: decides if persisted trust counts
+    #[arg(long, value_name = "interactive|headless")]
+    pub(crate) mode: Option<String>,
 }
 
 /// Reads an event in any of three forms: {"context", "event"}, the event alone ({"event": "PreToolUse", ...}), or the

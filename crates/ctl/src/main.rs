@@ -8,11 +8,13 @@
 mod arguments;
 mod commands;
 mod failure;
+mod hook;
 mod input;
 mod install;
 mod met;
 mod print;
 
+use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -23,9 +25,18 @@ use crate::failure::Failure;
 use crate::print::Printer;
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
+    // What agents wait for takes the short way.
+    let words: Vec<OsString> = std::env::args_os().collect();
+    if let [_, first, rest @ ..] = words.as_slice()
+        && first == "hook"
+        && let Some(code) = hook::run(rest)
+    {
+        return code;
+    }
+    let arguments = Arguments::parse_from(words);
     let mut printer = Printer::new(arguments.json);
     let done = match &arguments.command {
+        Command::Hook(hook) => commands::hook::run(&arguments, hook),
         Command::Invoke(invoke) => commands::invoke::run(&arguments, invoke, &mut printer),
         Command::Status => commands::status::run(&arguments, &mut printer),
         Command::Check(check) => commands::check::run(check, &mut printer),

@@ -283,6 +283,8 @@ impl Run {
         let failed_before =
             plan.diagnostics.iter().any(|diagnostic| diagnostic.code == code::PROJECTION_FAILED);
         decision.diagnostics.extend(handled.iter().flat_map(|handled| handled.remarks.clone()));
+        let behind = self.options.agent.as_ref().map(|agent| agent.not_enforced(&decision));
+        decision.diagnostics.extend(behind.unwrap_or_default());
         let reports = ran.iter().zip(statuses).zip(&handled);
         let handlers = reports
             .map(|(((handler, outcome), status), handled)| report(handler, *outcome, status, handled.warm));

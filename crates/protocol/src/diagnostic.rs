@@ -85,6 +85,7 @@ pub mod code {
     pub const INVALID_CONFIG: &str = "invalid_config";
     pub const INVALID_MATCHER: &str = "invalid_matcher";
     pub const UNSUPPORTED_MATCHER: &str = "unsupported_matcher";
+    pub const NOT_ENFORCED: &str = "not_enforced";
     pub const SELF_REFERENCE: &str = "self_reference";
     pub const LEGACY_DEPRECATED: &str = "legacy_deprecated";
     pub const LEGACY_MIGRATED: &str = "legacy_migrated";

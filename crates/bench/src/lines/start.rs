@@ -1,5 +1,6 @@
 //! h and i: a daemon from exec to its first answer, and a whole one-shot client.
 
+use std::fs::File;
 use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
@@ -39,18 +40,29 @@ pub(crate) fn daemon(size: &Size, own: &Path) -> Result<Vec<Row>> {
     Ok(vec![Row::beside("h", "exec to first answer; floor: the echo", ours, floor, "<= 30 ms")])
 }
 
+/// What an agent hands to its hook, for which there is no handler.
+const PAYLOAD: &str = r#"{"session_id":"s","transcript_path":"/tmp/s.jsonl","cwd":"/","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"/etc/hosts"},"tool_use_id":"toolu_1"}"#;
+
 pub(crate) fn client(size: &Size, _own: &Path) -> Result<Vec<Row>> {
-    let daemon = Server::hooksd(&document(&[shell("true")]))?;
+    let daemon = Server::hooksd(&matching_nothing())?;
+    let payload = daemon.file("payload.json", PAYLOAD)?;
     let hooksctl = program::path("hooksctl");
     let status = |program: &Path, arguments: &[&str]| -> Result<()> {
         let mut command = command(program);
         command.args(arguments).env("HOOKSD_SOCKET", daemon.socket());
+        command.stdin(File::open(&payload).context("cannot open the payload")?);
         let status = command.status().with_context(|| format!("cannot run {program:?}"))?;
         ensure!(status.success(), "{program:?} ended with {status}");
         Ok(())
     };
-    let mut ours = || timed(|| status(&hooksctl, &["status"]));
+    let bridge = ["hook", "--agent", "claude-code", "--fail", "closed"];
+    let mut ours = || timed(|| status(&hooksctl, &bridge));
     let mut floor = || timed(|| status(Path::new("/bin/true"), &[]));
     let [ours, floor] = &by_turns(size.rounds, size.spawns, [&mut ours, &mut floor])?;
-    Ok(vec![Row::beside("i", "hooksctl status, whole process; floor: /bin/true", ours, floor, "<= 1.6")])
+    Ok(vec![Row::beside("i", "hooksctl hook, whole process; floor: /bin/true", ours, floor, "<= 1.6")])
+}
+
+/// A document whose one handler is for another tool.
+fn matching_nothing() -> serde_json::Value {
+    json!({ "hooks": { "PreToolUse": [{ "matcher": "Bash", "hooks": [shell("true")] }] } })
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod check;
+pub(crate) mod hook;
 pub(crate) mod install;
 pub(crate) mod invoke;
 pub(crate) mod log;

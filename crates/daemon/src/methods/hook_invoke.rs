@@ -23,7 +23,7 @@ use crate::outbox::Outbox;
 const REQUIRED: [&str; 3] = ["session", "invocation", "payload"];
 
 /// The params by name; [`InvokeOptions`] lists the optional ones.
-const KNOWN: [&str; 11] = [
+const KNOWN: [&str; 12] = [
     "session",
     "invocation",
     "payload",
@@ -34,6 +34,7 @@ const KNOWN: [&str; 11] = [
     "deadline",
     "transcript_path",
     "agent_transcript_path",
+    "agent",
     "progress",
 ];
 

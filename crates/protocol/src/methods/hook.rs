@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 use super::PROTOCOL_VERSION;
+use super::agent::AgentBehind;
 use super::session::SessionRef;
 use crate::deadline::Deadline;
 use crate::decision::Decision;
@@ -52,6 +53,9 @@ pub struct InvokeOptions {
     /// The subagent's transcript; SubagentStop cannot be projected without.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_transcript_path: Option<String>,
+    /// The agent, when a bridge asks for one that does not know hooksd.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<AgentBehind>,
     /// Whether to send `hook/progress` notifications.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,

@@ -1,5 +1,6 @@
 //! Params and results of every method, and notifications (PROTOCOL). Wire types only.
 
+mod agent;
 mod config;
 mod events;
 mod hook;
@@ -11,6 +12,7 @@ mod stats;
 mod transcript;
 mod trust;
 
+pub use agent::*;
 pub use config::*;
 pub use events::*;
 pub use hook::*;

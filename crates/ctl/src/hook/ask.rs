@@ -1,0 +1,129 @@
+//! One round trip to the daemon.
+
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use hooksd_client::blocking::Client;
+use hooksd_client::{ClientError, default_socket};
+use hooksd_dialects::{Dialect, Request};
+use hooksd_protocol::deadline::Deadline;
+use hooksd_protocol::event::EventName;
+use hooksd_protocol::methods::{
+    AgentBehind, HookInvoke, InvokeOptions, InvokeResult, Mode, ResourceLimits, SessionOpen, SessionRef,
+};
+use hooksd_protocol::rpc::error_code;
+use hooksd_protocol::socket::check_length;
+use rustix::process::Resource;
+
+use super::{DAEMON_MARGIN_MS, Options};
+
+/// Asks the daemon. `None` when the event is none of hooksd's: then there is nothing to say.
+///
+/// # Errors
+/// Why there is no decision, for people.
+pub(super) fn ask(
+    options: &Options,
+    dialect: &Dialect,
+    request: &Request,
+    until: Instant,
+) -> Result<Option<InvokeResult>, String> {
+    let path = match &options.socket {
+        Some(path) => check_length(path).map(|()| path.clone()),
+        None => default_socket(),
+    };
+    let path = path.map_err(|error| error.to_string())?;
+    let mut client = connect(&path, until).map_err(|error| error.to_string())?;
+    let mut invoke = HookInvoke {
+        session: SessionRef::Inline(Box::new(session(dialect, request))),
+        invocation: None,
+        payload: Some(request.payload.clone()),
+        options: InvokeOptions {
+            invocation_id: request.invocation_id.map(Into::into),
+            deadline: deadline(request, until),
+            agent: Some(behind(dialect, request)),
+            ..InvokeOptions::default()
+        },
+    };
+    if request.event.is_none() {
+        // Its decision has a form that is not known here, and nothing to say.
+        return client.call_raw("hook/invoke", &invoke).map(|_| None).map_err(|error| error.to_string());
+    }
+    let answered = match client.invoke(&invoke) {
+        // The id is a guess of ours; a decision does not depend on it (D21).
+        Err(ClientError::Refused(error))
+            if error.code == error_code::INVALID_PARAMS && names_the_id(&error) =>
+        {
+            invoke.options.invocation_id = None;
+            client.invoke(&invoke)
+        }
+        answered => answered,
+    };
+    answered.map(Some).map_err(|error| error.to_string())
+}
+
+/// The daemon, started if there is none; within the agent's patience.
+fn connect(path: &std::path::Path, until: Instant) -> Result<Client, ClientError> {
+    let client = Client::connect_or_start(path, until)?;
+    Ok(client.with_timeout(until.saturating_duration_since(Instant::now())))
+}
+
+fn names_the_id(error: &hooksd_protocol::rpc::RpcError) -> bool {
+    let field = error.data.as_ref().and_then(|data| data.get("field"));
+    field.and_then(|field| field.as_str()) == Some("invocation_id")
+}
+
+/// When the daemon's answer is wanted. None for the end of a session: its handlers finish without us (D11).
+fn deadline(request: &Request, until: Instant) -> Option<Deadline> {
+    if request.event == Some(EventName::SessionEnd) {
+        return None;
+    }
+    let left = until.saturating_duration_since(Instant::now());
+    let left = left.saturating_sub(Duration::from_millis(DAEMON_MARGIN_MS)).max(left / 2);
+    let then = SystemTime::now().duration_since(UNIX_EPOCH).ok()? + left;
+    Deadline::from_epoch(then.as_secs_f64())
+}
+
+/// The agent and what it cannot follow, so that this is kept where the decision is kept.
+fn behind(dialect: &Dialect, request: &Request) -> AgentBehind {
+    let is_attended = request.mode == Mode::Interactive;
+    let cannot = request.event.map(|event| dialect.cannot(event, is_attended));
+    AgentBehind { name: dialect.name.to_owned(), cannot: cannot.unwrap_or_default() }
+}
+
+/// A session for this event only: the agent's folder and environment, and what the agent can apply.
+fn session(dialect: &Dialect, request: &Request) -> SessionOpen {
+    let env = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    SessionOpen {
+        thread_id: request.thread_id.clone(),
+        cwd: request.cwd.clone(),
+        mode: request.mode,
+        trust: None,
+        env: Some(env.collect()),
+        umask: Some(umask()),
+        rlimits: Some(rlimits()),
+        plugins: None,
+        accepts: dialect.accepts(),
+        follow: false,
+    }
+}
+
+/// This process's soft limits, as the agent has them; what is unlimited is left to the daemon.
+fn rlimits() -> ResourceLimits {
+    let soft = |resource| rustix::process::getrlimit(resource).current;
+    ResourceLimits {
+        address_space: soft(Resource::As),
+        core: soft(Resource::Core),
+        cpu: soft(Resource::Cpu),
+        data: soft(Resource::Data),
+        fsize: soft(Resource::Fsize),
+        nofile: soft(Resource::Nofile),
+        stack: soft(Resource::Stack),
+    }
+}
+
+/// This process's file mode mask. It can only be read by setting it; nothing is created in between.
+fn umask() -> u32 {
+    let mask = rustix::process::umask(rustix::fs::Mode::empty());
+    rustix::process::umask(mask);
+    mask.bits() & 0o777
+}

@@ -1,0 +1,278 @@
+//! A decision, or why there is none, in an agent's own words: stdout, stderr and exit status.
+//!
+//! Guarantees: stdout is the answer and nothing else, short enough to be read whole; a deny is always said, by the
+//! strongest means the agent has; what cannot be said is in the notes.
+
+use hooksd_protocol::decision::Decision;
+use hooksd_protocol::event::EventName;
+use hooksd_protocol::methods::Mode;
+
+use crate::dialect::{Dialect, How, Neutral, Put, Wish};
+use crate::document::Document;
+use crate::request::{Request, Trouble};
+use crate::rewrite::{own_input, quoted};
+use crate::wishes::{Content, Wanted, wishes};
+
+/// What the agent gets when there is no decision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failing {
+    /// It goes on as if there were no hooks.
+    Open,
+    /// What can be stopped is: tools are denied, prompts blocked. Everything else goes on.
+    Closed,
+}
+
+/// What there is to say.
+#[derive(Debug, Clone, Copy)]
+pub enum Given<'a> {
+    /// A decision.
+    Decision(&'a Decision),
+    /// No opinion.
+    Nothing,
+    /// There is no decision, and why.
+    Failure(&'a str),
+}
+
+/// What the hook prints and how it ends.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// The exit status.
+    pub status: u8,
+    /// What the agent cannot do, each a sentence. Not part of the answer: for a journal.
+    pub notes: Vec<String>,
+}
+
+/// What an answer is for.
+#[derive(Debug, Clone)]
+pub struct Occasion {
+    event: Option<EventName>,
+    own_event: String,
+    own_tool: Option<String>,
+    is_attended: bool,
+}
+
+impl From<&Request> for Occasion {
+    fn from(request: &Request) -> Occasion {
+        Occasion {
+            event: request.event,
+            own_event: request.own_event.clone(),
+            own_tool: request.own_tool.clone(),
+            is_attended: request.mode == Mode::Interactive,
+        }
+    }
+}
+
+impl From<&Trouble> for Occasion {
+    fn from(trouble: &Trouble) -> Occasion {
+        let own_event = trouble.own_event.clone();
+        Occasion { event: trouble.event, own_event, own_tool: None, is_attended: false }
+    }
+}
+
+/// What a cut text ends with.
+const CUT: &str = " [cut: longer than this agent reads]";
+
+/// Left for everything around the texts of an answer that has to be cut. Bytes.
+const AROUND_TEXTS: usize = 2048;
+
+/// Puts it into the agent's words.
+#[must_use]
+pub fn answer(dialect: &Dialect, occasion: &Occasion, given: Given<'_>, failing: Failing) -> Answer {
+    match (given, occasion.event) {
+        (Given::Decision(decision), Some(event)) => {
+            say(dialect, occasion, event, wishes(event, decision), failing)
+        }
+        (Given::Decision(_) | Given::Nothing, _) => neutral(dialect, occasion.event, failing),
+        (Given::Failure(why), event) => failure(dialect, occasion, event, why, failing),
+    }
+}
+
+fn failure(
+    dialect: &Dialect,
+    occasion: &Occasion,
+    event: Option<EventName>,
+    why: &str,
+    failing: Failing,
+) -> Answer {
+    let closed = format!("no hook could be asked, and this bridge is set to fail closed: {why}");
+    let wish = match event {
+        Some(EventName::PreToolUse | EventName::PermissionRequest) => Some(Wish::Deny),
+        Some(EventName::UserPromptSubmit) => Some(Wish::BlockPrompt),
+        _ => None,
+    };
+    let mut answer = match (failing, event, wish) {
+        (Failing::Closed, Some(event), Some(wish)) => {
+            say(dialect, occasion, event, vec![(wish, Content::Text(closed))], failing)
+        }
+        // It may have been a tool: every agent stops one at exit status 2 with words on stderr.
+        (Failing::Closed, None, _) if occasion.own_event.is_empty() => {
+            Answer { stderr: closed, status: 2, ..Answer::default() }
+        }
+        _ => neutral(dialect, event, failing),
+    };
+    answer.notes.push(format!("no decision: {why}"));
+    with_notes(dialect, answer)
+}
+
+fn neutral(dialect: &Dialect, event: Option<EventName>, failing: Failing) -> Answer {
+    let allows = failing == Failing::Closed && event == Some(EventName::PreToolUse);
+    let stdout = match dialect.neutral {
+        Neutral::Object => "{}",
+        Neutral::EmptyOrAllow if allows => r#"{"decision":"allow"}"#,
+        Neutral::Empty | Neutral::EmptyOrAllow => "",
+    };
+    Answer { stdout: stdout.to_owned(), ..Answer::default() }
+}
+
+/// Says the notes on stderr too, where that does nothing.
+fn with_notes(dialect: &Dialect, mut answer: Answer) -> Answer {
+    if dialect.notes_on_stderr && answer.status == 0 {
+        answer.stderr = answer.notes.iter().map(|note| format!("hooksctl: {note}\n")).collect();
+    }
+    answer
+}
+
+fn say(
+    dialect: &Dialect,
+    occasion: &Occasion,
+    event: EventName,
+    mut wanted: Vec<Wanted>,
+    failing: Failing,
+) -> Answer {
+    let mut said = words(dialect, occasion, event, &wanted);
+    let length = |said: &Answer| said.stdout.len().max(said.stderr.len());
+    if length(&said) > dialect.longest {
+        shorten(&mut wanted, dialect.longest);
+        said = words(dialect, occasion, event, &wanted);
+        said.notes.push(format!("the answer was cut to the {} bytes this agent reads", dialect.longest));
+    }
+    if length(&said) > dialect.longest {
+        // What is left is JSON, of which a part is worse than nothing.
+        let rewrites = wanted.iter().any(|(wish, _)| *wish == Wish::UpdatedInput);
+        wanted.retain(|(_, content)| matches!(content, Content::Text(_)));
+        if rewrites {
+            let reason = "the rewritten input is longer than this agent reads".to_owned();
+            wanted.insert(0, (Wish::Deny, Content::Text(reason)));
+        }
+        said = words(dialect, occasion, event, &wanted);
+        said.notes.push("a part of the answer was longer than this agent reads".to_owned());
+    }
+    if said.stdout.is_empty() && said.status == 0 {
+        said.stdout = neutral(dialect, Some(event), failing).stdout;
+    }
+    with_notes(dialect, said)
+}
+
+/// Cuts texts so that all of them together fit.
+fn shorten(wanted: &mut [Wanted], longest: usize) {
+    let texts = wanted.iter().filter(|(_, content)| matches!(content, Content::Text(_))).count().max(1);
+    let room = longest.saturating_sub(AROUND_TEXTS + texts * CUT.len()) / texts;
+    for (_, content) in wanted {
+        if let Content::Text(text) = content
+            && quoted(text).len() > room
+        {
+            *text = format!("{}{CUT}", prefix(text, room));
+        }
+    }
+}
+
+/// As much of the beginning as has at most so many bytes in JSON.
+fn prefix(text: &str, room: usize) -> &str {
+    let mut used = 2;
+    let end = text.char_indices().find(|(_, c)| {
+        used += match c {
+            '"' | '\\' | '\n' | '\r' | '\t' | '\u{8}' | '\u{c}' => 2,
+            c if c.is_control() && c.len_utf8() == 1 => 6,
+            c => c.len_utf8(),
+        };
+        used > room
+    });
+    end.and_then(|(at, _)| text.get(..at)).unwrap_or(text)
+}
+
+/// What is being put together.
+#[derive(Default)]
+struct Words {
+    document: Document,
+    stderr: String,
+    plain: String,
+    notes: Vec<String>,
+    denied: bool,
+}
+
+fn words(dialect: &Dialect, occasion: &Occasion, event: EventName, wanted: &[Wanted]) -> Answer {
+    let mut words = Words::default();
+    let rewrites = wanted.iter().any(|(wish, _)| *wish == Wish::UpdatedInput);
+    for (wish, content) in wanted {
+        let mut how = dialect.how(event, *wish, occasion.is_attended);
+        let mut wish = *wish;
+        if let Some(How::Instead(other)) = how {
+            let (agent, why) = (dialect.name, wish.words());
+            words.notes.push(format!("{agent} cannot {why} on {event}: {} instead", other.words()));
+            (how, wish) = (dialect.how(event, other, occasion.is_attended), other);
+        }
+        if words.denied && matches!(wish, Wish::UpdatedInput | Wish::Allow) {
+            continue;
+        }
+        words.denied |= wish == Wish::Deny;
+        match how {
+            Some(How::Json(members)) => {
+                let content = match (wish, &occasion.own_tool) {
+                    (Wish::UpdatedInput, Some(tool)) => {
+                        Content::Json(own_input(dialect, tool, content.text()))
+                    }
+                    _ => content.clone(),
+                };
+                for (path, put) in members {
+                    words.put(path, *put, &content);
+                }
+            }
+            Some(How::Exit2) => append(&mut words.stderr, content.text()),
+            Some(How::Plain) => append(&mut words.plain, content.text()),
+            Some(How::Anyway) => {}
+            // An allow goes with a rewritten input in the same answer.
+            None if wish == Wish::Allow && rewrites => {}
+            Some(How::Instead(_)) | None => {
+                words.notes.push(format!("{} cannot {} on {event}: left out", dialect.name, wish.words()));
+            }
+        }
+    }
+    words.finish(dialect, occasion)
+}
+
+fn append(text: &mut String, more: &str) {
+    if !text.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(more);
+}
+
+impl Words {
+    fn put(&mut self, path: &str, put: Put, content: &Content) {
+        match put {
+            Put::It if content.text().is_empty() => {}
+            Put::It => self.document.put(path, content.clone()),
+            Put::Word(word) => self.document.put(path, Content::Json(quoted(word))),
+            Put::Flag(flag) => self.document.put(path, Content::Json(flag.to_string())),
+        }
+    }
+
+    fn finish(mut self, dialect: &Dialect, occasion: &Occasion) -> Answer {
+        if !self.stderr.is_empty() {
+            if !self.document.is_empty() || !self.plain.is_empty() {
+                let note = format!("{} reads nothing else beside exit status 2: left out", dialect.name);
+                self.notes.push(note);
+            }
+            return Answer { stderr: self.stderr, status: 2, notes: self.notes, ..Answer::default() };
+        }
+        if self.document.has("hookSpecificOutput") {
+            self.document.put_first("hookSpecificOutput", "hookEventName", &occasion.own_event);
+        }
+        let stdout = if self.document.is_empty() { self.plain } else { self.document.json() };
+        Answer { stdout, notes: self.notes, ..Answer::default() }
+    }
+}

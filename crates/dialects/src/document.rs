@@ -1,0 +1,69 @@
+//! The answer's JSON, put together member by member.
+
+use crate::rewrite::quoted;
+use crate::wishes::Content;
+
+/// A member's value.
+#[derive(Debug)]
+enum Node {
+    Text(String),
+    Json(String),
+    Object(Document),
+}
+
+/// An object under construction. Members stand in the order they were put in.
+#[derive(Debug, Default)]
+pub(crate) struct Document {
+    members: Vec<(String, Node)>,
+}
+
+impl Document {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.members.is_empty()
+    }
+
+    pub(crate) fn has(&self, name: &str) -> bool {
+        self.members.iter().any(|(known, _)| known == name)
+    }
+
+    /// Puts something at a path, whose dots lead inwards. Words that are put where words are follow them; anything
+    /// else stays: what was put first is more important.
+    pub(crate) fn put(&mut self, path: &str, content: Content) {
+        let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
+        let node = self.members.iter_mut().find(|(known, _)| known == name).map(|(_, node)| node);
+        match (node, rest, content) {
+            (Some(Node::Object(inner)), Some(rest), content) => inner.put(rest, content),
+            (Some(Node::Text(text)), None, Content::Text(more)) if *text != more => {
+                text.push_str("\n\n");
+                text.push_str(&more);
+            }
+            (Some(_), _, _) => {}
+            (None, Some(rest), content) => {
+                let mut inner = Document::default();
+                inner.put(rest, content);
+                self.members.push((name.to_owned(), Node::Object(inner)));
+            }
+            (None, None, Content::Text(text)) => self.members.push((name.to_owned(), Node::Text(text))),
+            (None, None, Content::Json(json)) => self.members.push((name.to_owned(), Node::Json(json))),
+        }
+    }
+
+    /// Puts a word at a path before everything else that is there.
+    pub(crate) fn put_first(&mut self, outer: &str, name: &str, word: &str) {
+        if let Some((_, Node::Object(inner))) = self.members.iter_mut().find(|(known, _)| known == outer) {
+            inner.members.insert(0, (name.to_owned(), Node::Text(word.to_owned())));
+        }
+    }
+
+    pub(crate) fn json(&self) -> String {
+        let members = self.members.iter().map(|(name, node)| {
+            let value = match node {
+                Node::Text(text) => quoted(text),
+                Node::Json(json) => json.clone(),
+                Node::Object(inner) => inner.json(),
+            };
+            format!("{}:{value}", quoted(name))
+        });
+        format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+    }
+}

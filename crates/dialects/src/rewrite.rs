@@ -1,0 +1,124 @@
+//! A payload in the agent's terms to one in the terms handlers know: names change, values are passed on as they came.
+
+use hooksd_protocol::json::{Dialect as JsonDialect, Value};
+
+use crate::dialect::{Dialect, Tool};
+
+/// A member: its name and its JSON.
+pub(crate) type Member = (String, String);
+
+/// A JSON string.
+pub(crate) fn quoted(text: &str) -> String {
+    // A string always serializes; the fallback is never taken.
+    serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
+}
+
+/// The object of these members.
+pub(crate) fn object(members: &[Member]) -> String {
+    let mut text = String::from("{");
+    for (index, (name, value)) in members.iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(&quoted(name));
+        text.push(':');
+        text.push_str(value);
+    }
+    text.push('}');
+    text
+}
+
+/// Sets a member, in its place if it is there.
+pub(crate) fn set(members: &mut Vec<Member>, name: &str, value: String) {
+    match members.iter_mut().find(|(known, _)| known == name) {
+        Some(member) => member.1 = value,
+        None => members.push((name.to_owned(), value)),
+    }
+}
+
+/// The members of a payload by the names handlers know. A member that is there under both names keeps its own.
+pub(crate) fn members(dialect: &Dialect, payload: &Value<'_>) -> Vec<Member> {
+    let entries = payload.entries();
+    let taken: Vec<String> = entries.iter().map(|(name, _)| name.to_string()).collect();
+    let known = |own: &str| {
+        let known = dialect.fields.iter().find(|(name, _)| *name == own).map(|(_, known)| *known);
+        known.filter(|known| !taken.iter().any(|taken| taken == known)).unwrap_or(own).to_owned()
+    };
+    entries.iter().map(|(name, value)| (known(name), value.raw().to_owned())).collect()
+}
+
+/// Gives a call of a tool the names handlers know.
+pub(crate) fn tool(dialect: &Dialect, payload: &Value<'_>, members: &mut [Member]) {
+    let Some(at) = members.iter().position(|(name, _)| name == "tool_name") else { return };
+    let Some(name) = members.get(at).and_then(|(_, raw)| text(raw)) else { return };
+    if let Some(input) = members.iter_mut().find(|(member, _)| member == "tool_input")
+        && let Some(object) = spelled_object(&input.1)
+    {
+        input.1 = object;
+    }
+    if let Some(known) = (dialect.mcp)(payload, &name) {
+        if let Some(member) = members.get_mut(at) {
+            member.1 = quoted(&known);
+        }
+        return;
+    }
+    let own = |tool: &&Tool| tool.0 == name;
+    // Some agents already use the known name, with arguments of their own.
+    let known = |tool: &&Tool| tool.1 == name;
+    let tools = dialect.tools;
+    let Some((_, known, arguments)) = tools.iter().find(own).or_else(|| tools.iter().find(known)) else {
+        return;
+    };
+    if let Some(member) = members.get_mut(at) {
+        member.1 = quoted(known);
+    }
+    if let Some(input) = members.iter_mut().find(|(member, _)| member == "tool_input") {
+        input.1 = renamed(&input.1, arguments.iter().copied());
+    }
+}
+
+/// An input in the terms handlers know, back in the agent's.
+pub(crate) fn own_input(dialect: &Dialect, own_tool: &str, input: &str) -> String {
+    let tools = dialect.tools;
+    let tool =
+        tools.iter().find(|tool| tool.0 == own_tool).or_else(|| tools.iter().find(|tool| tool.1 == own_tool));
+    match tool {
+        Some((_, _, arguments)) => renamed(input, arguments.iter().map(|(own, known)| (*known, *own))),
+        None => input.to_owned(),
+    }
+}
+
+/// The object with some members called otherwise; anything else as it is.
+fn renamed<'a>(raw: &str, names: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> String {
+    if names.clone().next().is_none() {
+        return raw.to_owned();
+    }
+    let Ok(value) = Value::parse(raw, JsonDialect::Strict) else { return raw.to_owned() };
+    if !value.is_object() {
+        return raw.to_owned();
+    }
+    let entries = value.entries();
+    let is_taken = |name: &str| entries.iter().any(|(taken, _)| taken == name);
+    let members: Vec<Member> = entries
+        .iter()
+        .map(|(name, value)| {
+            let other = names.clone().find(|(from, _)| from == name).map(|(_, to)| to);
+            let name = other.filter(|to| !is_taken(to)).unwrap_or(name);
+            (name.to_owned(), value.raw().to_owned())
+        })
+        .collect();
+    object(&members)
+}
+
+/// The content of a JSON string.
+pub(crate) fn text(raw: &str) -> Option<String> {
+    let value = Value::parse(raw, JsonDialect::Strict).ok()?;
+    value.as_str().map(std::borrow::Cow::into_owned)
+}
+
+/// The object that a JSON string spells: some agents encode a tool's input twice.
+fn spelled_object(raw: &str) -> Option<String> {
+    let spelled = raw.starts_with('"').then(|| text(raw)).flatten()?;
+    let value = Value::parse(&spelled, JsonDialect::Strict).ok()?;
+    value.is_object().then(|| value.raw().to_owned())
+}
