@@ -30,7 +30,7 @@ fn source(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("install").join(name)
 }
 
-/// All files below a folder, with their bytes.
+/// All files below a folder, with their bytes, without what the daemon keeps for itself.
 fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -38,7 +38,7 @@ fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
         for entry in fs::read_dir(next).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                folders.push(path);
+                folders.extend(Some(path).filter(|path| !path.ends_with("config/.state")));
             } else if path.is_file() {
                 found.push((path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap()));
             }

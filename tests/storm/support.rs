@@ -117,6 +117,10 @@ impl Daemon {
             daemon.log().contains("listening")
         })
         .await;
+        if user.is_some() {
+            // It listens to that user only.
+            return daemon;
+        }
         // With the descriptors of its journal, if it can have one.
         let client = daemon.connect().await;
         hooksd_tests::harness::eventually("the journal is open", async || {

@@ -28,7 +28,10 @@ fn a_thousand_events_through_one_process_leak_nothing() {
         assert_eq!(pids.len(), 1, "one process has answered all");
         let (descriptors, daemon, worker) = before.unwrap();
         let (descriptors_now, daemon_now, worker_now) = measure(world.pid(), &pids[0]);
-        assert_eq!(descriptors_now, descriptors);
+        assert!(
+            descriptors_now <= descriptors + processes::KEPT_BY_JOURNAL,
+            "{descriptors} to {descriptors_now}"
+        );
         assert!(daemon_now < daemon + GROWTH, "the daemon grew from {daemon} to {daemon_now}");
         assert!(worker_now < worker + GROWTH, "the worker grew from {worker} to {worker_now}");
         close(world, agent).await;

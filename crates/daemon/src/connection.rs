@@ -158,7 +158,9 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
 
 /// Says why a connection is not served. Never waits: what does not fit the socket is not said.
 pub(crate) fn refuse(stream: UnixStream, most: usize) {
-    let message = format!("there are {most} connections, which is the limit; close some or try again");
+    let message = format!(
+        "{most} connections are open; close some, or raise limits.connections or the limit on descriptors"
+    );
     tracing::warn!(most, "refused a connection: there are too many");
     // Whoever has gone already needs no reason.
     let _ = stream.try_write(response_line::<()>(&RawJson::null(), Err(&overloaded(message))).as_bytes());

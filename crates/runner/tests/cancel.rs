@@ -70,7 +70,7 @@ async fn a_cancel_while_a_helper_holds_the_pipes_keeps_the_verdict() {
     let world = World::new();
     let cancel = CancellationToken::new();
     let run = world.start(world.shell("sleep 80 & exit 2"), &cancel);
-    until("exited", || world.runner.children() == 0 && !world.alive().is_empty()).await;
+    until("exited", || world.runner.children() == 0 && world.alive() == ["sleep 80 "]).await;
     cancel.cancel();
     assert_eq!(run.await.unwrap().end, End::Exited(2));
     assert_eq!(world.alive(), ["sleep 80 "]);

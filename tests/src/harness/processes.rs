@@ -5,6 +5,10 @@ use std::io::Read;
 
 use rustix::process::{Pid, Signal, kill_process};
 
+/// Descriptors that SQLite keeps, and uses again, of those who have read the journal or written its log back: closing them
+/// would give up the locks of the writer beside them.
+pub const KEPT_BY_JOURNAL: usize = 2;
+
 /// The variable that marks the handlers of one world, whatever they have become.
 pub const MARK: &str = "WORLD_MARK";
 

@@ -12,13 +12,10 @@ use serde_json::json;
 use tokio::task::JoinHandle;
 
 use super::line::Line;
+use super::processes::KEPT_BY_JOURNAL;
 use super::wait::{eventually, until};
 use super::world::World;
 use super::{processes, program};
-
-/// Descriptors that SQLite keeps, and uses again, of those who have read the journal or written its log back: closing them
-/// would give up the locks of the writer beside them.
-const KEPT_BY_JOURNAL: usize = 2;
 
 /// A server that runs.
 pub(super) enum Server {
