@@ -15,7 +15,7 @@ const ALLOWED: [(&str, &[&str]); 9] = [
     ("client", &["protocol"]),
     ("journal", &["protocol"]),
     ("daemon", &["protocol", "config", "engine", "runner", "client", "journal"]),
-    ("ctl", &["protocol", "dialects", "config", "client", "journal"]),
+    ("ctl", &["protocol", "dialects", "config", "engine", "client", "journal"]),
 ];
 
 fn dependencies(name: &str) -> Vec<String> {

@@ -325,7 +325,8 @@ fn substitute(argument: &str, env: &[(String, String)]) -> String {
 }
 
 /// Whether a handler is `hooksctl hook ...`, the bridge that agents call (D15).
-fn is_own_bridge(handler: &HandlerDeclaration) -> bool {
+#[must_use]
+pub fn is_own_bridge(handler: &HandlerDeclaration) -> bool {
     let bridge = match &handler.argv {
         Some(argv) => bridge::of_words(argv),
         None => bridge::of_command(&handler.command),

@@ -25,6 +25,7 @@ use crate::service;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
 use crate::stats::Stats;
+use crate::underway::Underway;
 use crate::unfinished::Unfinished;
 
 /// How long to wait before accepting again when the system has no descriptor left. Milliseconds.
@@ -59,6 +60,8 @@ pub(crate) struct Daemon {
     pub(crate) journal: Journal,
     /// The answers of requests that bring their session with them.
     pub(crate) once: Arc<Once>,
+    /// The running events by invocation id.
+    pub(crate) underway: Arc<Underway>,
     /// Running events. They outlive the connection they came by, if they must (D11).
     pub(crate) events: TaskTracker,
     /// Told to stop: no new events, running ones may finish.
@@ -97,6 +100,7 @@ impl Daemon {
             documents: Arc::default(),
             watch_mode: WatchMode::default(),
             once: Arc::default(),
+            underway: Arc::default(),
             events: TaskTracker::new(),
             stopping,
             killing,

@@ -38,6 +38,7 @@ pub mod settings;
 mod stats;
 mod subscriber;
 mod transcripts;
+mod underway;
 mod unfinished;
 mod unwound;
 mod who;

@@ -3,6 +3,7 @@
 //!
 //! * [`plan`]: which handlers are for the event, and what they read.
 //! * [`projection`], [`tools`]: the event in the handlers' terms (BEHAVIOUR section 3).
+//! * [`explain`]: why a handler runs on an event, or why not.
 //! * [`outcome`]: what became of a run; made by the runner.
 //! * [`answer`]: what a handler printed (BEHAVIOUR sections 6 and 8).
 //! * [`reduce`]: all answers to one decision (BEHAVIOUR section 9).
@@ -11,6 +12,7 @@
 pub mod answer;
 mod decode;
 pub mod environment;
+pub mod explain;
 pub mod legacy;
 mod names;
 pub mod outcome;

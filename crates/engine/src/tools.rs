@@ -68,6 +68,11 @@ const NATIVE_TOOLS: [NativeTool; 7] = [
     ("ls", "LS", &[("path", "path", Change::Keep)]),
 ];
 
+/// The native tools that handlers know by another name, with that name.
+pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
+    NATIVE_TOOLS.iter().map(|(native, known, _)| (*native, *known))
+}
+
 /// The call as handlers see it.
 #[must_use]
 pub fn project(call: &Call) -> Tool {

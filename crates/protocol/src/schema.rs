@@ -56,6 +56,11 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             "hook/invoke",
             "Runs the handlers that match an event and answers with the one reduced decision.",
         ),
+        method::<methods::HookCancel, methods::HookCancelled>(
+            g,
+            "hook/cancel",
+            "Stops a running event by its invocation id, whoever asked for it.",
+        ),
         method::<methods::LegacyEmit, methods::LegacyEmitted>(
             g,
             "legacy/emit",
@@ -75,6 +80,11 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
             g,
             "config/show",
             "The merged handlers of a folder, each with the document it comes from.",
+        ),
+        method::<methods::ConfigExplain, methods::ConfigExplained>(
+            g,
+            "config/explain",
+            "For every handler of an event whether it would run, and if not why; runs nothing.",
         ),
         method::<methods::NoParams, methods::TrustListed>(
             g,

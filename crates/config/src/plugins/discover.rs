@@ -56,17 +56,7 @@ impl Discovered {
 #[must_use]
 pub fn discover(config_dir: &Path) -> Discovered {
     let mut found = Discovered::default();
-    let state = text(config_dir, STATE_FILE);
-    let enabled: BTreeSet<String> = state
-        .as_deref()
-        .and_then(|text| object(text, STATE_VERSION))
-        .and_then(|state| state.get("enabledPlugins"))
-        .map(|enabled| enabled.entries())
-        .unwrap_or_default()
-        .into_iter()
-        .filter(|(_, value)| value.kind() == Kind::Bool(true))
-        .map(|(id, _)| id.into_owned())
-        .collect();
+    let enabled = enabled(config_dir);
     if enabled.len() > MAX_PLUGINS {
         found.warnings.push(format!("only the first {MAX_PLUGINS} enabled plugins are looked at"));
     }
@@ -90,6 +80,41 @@ pub fn discover(config_dir: &Path) -> Discovered {
         }
     }
     found
+}
+
+/// The plugins that are installed and not enabled.
+#[must_use]
+pub fn idle(config_dir: &Path) -> Discovered {
+    let (mut found, enabled) = (Discovered::default(), enabled(config_dir));
+    let installed = text(config_dir, INSTALLED_FILE);
+    let installed = installed
+        .as_deref()
+        .and_then(|text| object(text, INSTALLED_VERSION))
+        .and_then(|installed| installed.get("plugins"))
+        .map(|plugins| plugins.entries())
+        .unwrap_or_default();
+    let others = installed.iter().filter(|(id, _)| is_id(id) && !enabled.contains(id.as_ref()));
+    for (id, entries) in others.take(MAX_PLUGINS) {
+        if let Some(path) = install_path(entries) {
+            found.add(config_dir, id, Path::new(&path));
+        }
+    }
+    found
+}
+
+/// The ids of the enabled plugins.
+fn enabled(config_dir: &Path) -> BTreeSet<String> {
+    let state = text(config_dir, STATE_FILE);
+    state
+        .as_deref()
+        .and_then(|text| object(text, STATE_VERSION))
+        .and_then(|state| state.get("enabledPlugins"))
+        .map(|enabled| enabled.entries())
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|(_, value)| value.kind() == Kind::Bool(true))
+        .map(|(id, _)| id.into_owned())
+        .collect()
 }
 
 /// The plugins that a session names itself.

@@ -18,7 +18,7 @@ use crate::layers::PluginDocument;
 use crate::read::{Found, MAX_DOCUMENT, bounded};
 use crate::safe_name::safe_name;
 
-pub use discover::{Discovered, discover, listed};
+pub use discover::{Discovered, discover, idle, listed};
 pub use manifest::Plugin;
 
 /// The folder in which a plugin may keep data: readable, and another one for every id.
@@ -32,20 +32,8 @@ pub fn data_dir(config_dir: &Path, id: &str) -> PathBuf {
 pub fn collect(plugins: &[Plugin], project_dir: Option<&Path>) -> (Vec<PluginDocument>, Vec<Diagnostic>) {
     let (mut documents, mut diagnostics) = (Vec::new(), Vec::new());
     for plugin in plugins {
-        let mut texts = Vec::new();
-        for file in &plugin.hook_files {
-            match text(file) {
-                Ok(Some(text)) => texts.push((file, text)),
-                Ok(None) => {}
-                Err(reason) => {
-                    let location = file.display().to_string();
-                    let message = format!("{location} {reason}; none of its hooks is loaded");
-                    let diagnostic = Diagnostic::warning(code::CONFIG_READ_FAILED, message);
-                    diagnostics.push(diagnostic.field(location));
-                }
-            }
-        }
-        texts.extend(plugin.inline.iter().map(|(manifest, text)| (manifest, text.clone())));
+        let (texts, problems) = texts(plugin);
+        diagnostics.extend(problems);
         if texts.is_empty() {
             continue;
         }
@@ -63,6 +51,25 @@ pub fn collect(plugins: &[Plugin], project_dir: Option<&Path>) -> (Vec<PluginDoc
         }));
     }
     (documents, diagnostics)
+}
+
+/// A plugin's documents, each with where it stands, and remarks on those that cannot be read.
+#[must_use]
+pub fn texts(plugin: &Plugin) -> (Vec<(&PathBuf, String)>, Vec<Diagnostic>) {
+    let (mut texts, mut diagnostics) = (Vec::new(), Vec::new());
+    for file in &plugin.hook_files {
+        match text(file) {
+            Ok(Some(text)) => texts.push((file, text)),
+            Ok(None) => {}
+            Err(reason) => {
+                let location = file.display().to_string();
+                let message = format!("{location} {reason}; none of its hooks is loaded");
+                diagnostics.push(Diagnostic::warning(code::CONFIG_READ_FAILED, message).field(location));
+            }
+        }
+    }
+    texts.extend(plugin.inline.iter().map(|(manifest, text)| (manifest, text.clone())));
+    (texts, diagnostics)
 }
 
 /// The JSON text of a document; `None` when there is no file.

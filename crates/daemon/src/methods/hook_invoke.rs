@@ -56,7 +56,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> 
     } else {
         read(params, Reading::Strict).map_err(invalid)?
     };
-    let (input, raw) = input(params).map_err(invalid)?;
+    let (input, raw) = event_of(params).map_err(invalid)?;
     let content = options.invocation_id.as_ref().map(|_| fingerprint(raw.as_bytes())).unwrap_or_default();
     let session = SessionRef::read(params).map_err(invalid)?;
     check_inline(&session)?;
@@ -75,7 +75,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> 
 }
 
 /// The event, and its raw text.
-fn input<'a>(params: &Value<'a>) -> Result<(Input, &'a str), ReadError> {
+pub(super) fn event_of<'a>(params: &Value<'a>) -> Result<(Input, &'a str), ReadError> {
     let fail = |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
     let given = |key: &str| params.get(key).filter(|value| !value.is_null());
     match (given("invocation"), given("payload")) {

@@ -1,6 +1,7 @@
 //! The methods, one file each: params to work.
 
 mod config_check;
+mod config_explain;
 mod config_show;
 mod daemon_reload;
 mod daemon_settings;
@@ -9,6 +10,7 @@ mod daemon_stats;
 mod daemon_status;
 mod events_subscribe;
 mod events_unsubscribe;
+mod hook_cancel;
 mod hook_invoke;
 mod initialize;
 mod journal_query;
@@ -82,9 +84,11 @@ fn find(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> Result<Work
         "session/attach" => session_attach::work(daemon, frame, caller),
         "session/close" => session_close::work(daemon, frame),
         "session/list" => session_list::work(daemon, frame),
+        "hook/cancel" => hook_cancel::work(daemon, frame),
         "hook/invoke" => hook_invoke::work(daemon, frame, caller),
         "legacy/emit" => legacy_emit::work(daemon, frame),
         "config/check" => config_check::work(daemon, frame),
+        "config/explain" => config_explain::work(daemon, frame),
         "config/show" => config_show::work(daemon, frame),
         "transcript/append" => transcript_append::work(daemon, frame),
         "trust/list" => trust_list::work(daemon, frame),

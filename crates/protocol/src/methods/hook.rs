@@ -265,3 +265,22 @@ pub struct CancelRequest {
     /// The request's id, spelled as in the request.
     pub id: RawJson,
 }
+
+/// Params of `hook/cancel`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HookCancel {
+    /// The invocation: its whole id, or a beginning of at least 4 characters that only one running event has.
+    pub invocation_id: String,
+}
+
+/// Result of `hook/cancel`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct HookCancelled {
+    /// The invocation that was told to stop. Whoever waits for it is answered with -32800.
+    pub invocation_id: Uuid,
+    /// Its event.
+    pub event: String,
+    /// Its session.
+    pub session: String,
+}

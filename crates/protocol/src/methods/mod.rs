@@ -3,6 +3,7 @@
 mod agent;
 mod config;
 mod events;
+mod explain;
 mod hook;
 mod journal;
 mod legacy;
@@ -15,6 +16,7 @@ mod trust;
 pub use agent::*;
 pub use config::*;
 pub use events::*;
+pub use explain::*;
 pub use hook::*;
 pub use journal::*;
 pub use legacy::*;
