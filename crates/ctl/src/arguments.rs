@@ -4,6 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+mod why;
+
+pub(crate) use why::*;
+
 /// Drive hooksd, the daemon that runs hooks for coding agents.
 #[derive(Debug, Parser)]
 #[command(
@@ -37,8 +41,10 @@ pub(crate) enum Command {
     Stats(Stats),
     /// How the daemon is
     Status,
-    /// Look at a hooks.json without loading it; needs no daemon
+    /// Find what is wrong with hooks.json files, without loading them; needs no daemon
     Check(Check),
+    /// Why a handler runs on an event, or why not; needs no daemon
+    Explain(Explain),
     /// The handlers that a new session in a folder would get, each with its document
     Show(Show),
     /// Trust a project's hooks.json, or trust it no longer; needs no daemon
@@ -199,13 +205,6 @@ pub(crate) struct Stats {
     /// Print OpenMetrics text, for Prometheus and the like
     #[arg(long, conflicts_with = "json")]
     pub(crate) openmetrics: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Check {
-    /// The document
-    #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
 }
 
 #[derive(Debug, Args)]

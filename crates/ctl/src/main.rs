@@ -11,6 +11,7 @@ mod failure;
 mod hook;
 mod input;
 mod install;
+mod lint;
 mod met;
 mod print;
 
@@ -40,6 +41,7 @@ fn main() -> ExitCode {
         Command::Invoke(invoke) => commands::invoke::run(&arguments, invoke, &mut printer),
         Command::Status => commands::status::run(&arguments, &mut printer),
         Command::Check(check) => commands::check::run(check, &mut printer),
+        Command::Explain(explain) => commands::explain::run(&arguments, explain, &mut printer),
         Command::Log(log) => commands::log::run(log, &mut printer),
         Command::Stats(stats) => commands::stats::run(&arguments, stats, &mut printer),
         Command::Tail(tail) => commands::tail::run(&arguments, tail, &mut printer),

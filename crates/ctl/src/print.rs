@@ -40,6 +40,11 @@ impl Printer {
         Ok(ExitCode::SUCCESS)
     }
 
+    /// Prints a value as JSON, whatever was asked for.
+    pub(crate) fn json<T: Serialize>(&mut self, value: &T) -> Result<ExitCode, Failure> {
+        Printer::new(true).result(value, |_| ())
+    }
+
     /// Prints what is being done, for people; with `--json` there is the result alone.
     pub(crate) fn lines(&mut self, lines: &[String]) -> Result<(), Failure> {
         let mut out = anstream::stdout();

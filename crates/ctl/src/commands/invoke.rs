@@ -7,8 +7,8 @@ use anstyle::AnsiColor;
 use hooksd_protocol::decision::{Behavior, Body, Permission};
 use hooksd_protocol::json::Text;
 use hooksd_protocol::methods::{
-    ExplicitTrust, FingerprintTrust, HookInvoke, InvokeOptions, InvokeResult, Mode, SessionOpen, SessionRef,
-    Trust,
+    ExplicitTrust, FingerprintTrust, HookInvoke, InvokeOptions, InvokeResult, Mode, Plugins, SessionOpen,
+    SessionRef, Trust,
 };
 
 use super::connect_or_start;
@@ -36,21 +36,32 @@ pub(crate) fn run(
 }
 
 fn session(wanted: &Invoke, event: &EventInput, folder: &str) -> SessionOpen {
-    let trust = wanted.trust.as_deref().map(|trust| match trust {
-        "explicit" => Trust::Explicit(ExplicitTrust::Explicit),
-        fingerprint => Trust::Fingerprint(FingerprintTrust { fingerprint: fingerprint.to_owned() }),
-    });
-    // Handlers run in the caller's environment, as they would under an agent started here (D14).
-    let env = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     let cwd = match (&wanted.cwd, &event.cwd) {
         (None, Some(cwd)) => cwd.clone(),
         _ => folder.to_owned(),
     };
+    let trust = wanted.trust.as_deref().map(|trust| match trust {
+        "explicit" => Trust::Explicit(ExplicitTrust::Explicit),
+        fingerprint => Trust::Fingerprint(FingerprintTrust { fingerprint: fingerprint.to_owned() }),
+    });
+    inline(event, cwd, wanted.mode, trust, None)
+}
+
+/// A session for one event.
+pub(crate) fn inline(
+    event: &EventInput,
+    cwd: String,
+    mode: ModeArgument,
+    trust: Option<Trust>,
+    plugins: Option<Plugins>,
+) -> SessionOpen {
+    // Handlers run in the caller's environment, as they would under an agent started here (D14).
+    let env = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     SessionOpen {
         thread_id: event.thread_id.clone().unwrap_or_else(|| Text::new("hooksctl")),
         cwd,
-        mode: match wanted.mode {
+        mode: match mode {
             ModeArgument::Interactive => Mode::Interactive,
             ModeArgument::Headless => Mode::Headless,
         },
@@ -58,13 +69,13 @@ fn session(wanted: &Invoke, event: &EventInput, folder: &str) -> SessionOpen {
         env: Some(env.collect()),
         umask: None,
         rlimits: None,
-        plugins: None,
+        plugins,
         accepts: Vec::new(),
         follow: false,
     }
 }
 
-fn describe(result: &InvokeResult, lines: &mut Vec<String>) {
+pub(crate) fn describe(result: &InvokeResult, lines: &mut Vec<String>) {
     let decision = &result.decision;
     lines.push(format!("{}: {}", safe(&decision.event), verdict(&decision.body)));
     if !decision.continue_processing {

@@ -2,6 +2,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod check;
+pub(crate) mod explain;
 pub(crate) mod hook;
 pub(crate) mod install;
 pub(crate) mod invoke;

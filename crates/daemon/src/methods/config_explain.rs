@@ -5,9 +5,10 @@ use std::sync::atomic::Ordering;
 
 use hooksd_config::now::{DocumentNow, documents};
 use hooksd_config::project;
+use hooksd_config::trust::Store;
 use hooksd_engine::explain::{Circumstances, explain};
 use hooksd_engine::plan::Input;
-use hooksd_protocol::methods::{ConfigExplained, SessionRef};
+use hooksd_protocol::methods::{ConfigExplained, Mode, SessionRef};
 use hooksd_protocol::rpc::{Frame, RpcError};
 
 use super::hook_invoke::event_of;
@@ -64,8 +65,17 @@ fn look(daemon: &Daemon, target: Target, input: &Input) -> Result<ConfigExplaine
 /// The documents as they are now, in the order of precedence.
 fn documents_now(daemon: &Daemon, pinned: &Pinned) -> Result<Vec<DocumentNow>, RpcError> {
     let settings = &daemon.settings;
+    let served = pinned.project().fingerprint.clone();
     let counts = pinned.project().trusted && pinned.still_trusted(settings)?;
+    // Other bytes than those that serve need trust of their own.
+    let trusted = |fingerprint: &str| match &served {
+        Some(served) if served == fingerprint => counts,
+        _ => {
+            pinned.view.mode == Mode::Interactive
+                && Store::read(&settings.config_dir).trusts(&pinned.root, fingerprint)
+        }
+    };
     let (plugins, _) = plugin_documents(settings, pinned.view.plugins.as_ref(), &pinned.root);
     let project = project::document(&pinned.root);
-    Ok(documents(&settings.config_dir, &settings.user_document(), Some(&project), &|_| counts, &plugins))
+    Ok(documents(&settings.config_dir, &settings.user_document(), Some(&project), &trusted, &plugins))
 }

@@ -8,6 +8,40 @@ use crate::tools;
 /// The most letters by which a misspelled name may differ. Edits (Damerau-Levenshtein).
 const MAX_EDITS: usize = 3;
 
+/// The shortest beginning of a name that is taken for it. Bytes.
+const MIN_BEGINNING: usize = 6;
+
+/// Tools that agents have beside those that are renamed for handlers.
+const OTHER_TOOLS: [&str; 12] = [
+    "Agent",
+    "AskUserQuestion",
+    "ExitPlanMode",
+    "MultiEdit",
+    "NotebookEdit",
+    "NotebookRead",
+    "Skill",
+    "Task",
+    "TodoWrite",
+    "WebFetch",
+    "WebSearch",
+    "BashOutput",
+];
+
+/// What matchers of an event are known to be compared with; empty where it can be anything, or nothing.
+#[must_use]
+pub fn subjects(event: EventName) -> Vec<&'static str> {
+    match event {
+        EventName::SessionStart => vec!["startup", "resume", "clear", "compact"],
+        EventName::SessionEnd => vec!["clear", "resume", "logout", "prompt_input_exit", "other"],
+        EventName::PreCompact => vec!["manual", "auto"],
+        EventName::Notification => {
+            vec!["permission_prompt", "agent_needs_input", "agent_completed", "cache_expiring", "cold_cache_warning"]
+        }
+        event if event.is_tool_event() => tools::names().map(|(_, known)| known).chain(OTHER_TOOLS).collect(),
+        _ => Vec::new(),
+    }
+}
+
 /// Why a matcher missed, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Miss {
@@ -26,7 +60,10 @@ pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
     let most = MAX_EDITS.min(wanted.chars().count() / 3);
     known
         .into_iter()
-        .map(|known| (strsim::osa_distance(&wanted, &plain(known)), known))
+        .map(|known| {
+            let begins = wanted.len() >= MIN_BEGINNING && plain(known).starts_with(&wanted);
+            (if begins { 1.min(most) } else { strsim::osa_distance(&wanted, &plain(known)) }, known)
+        })
         .filter(|(edits, _)| *edits <= most)
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, known)| known)

@@ -1,0 +1,68 @@
+//! The command lines of what says why, and of what helps on the way to a first hook.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use super::ModeArgument;
+
+/// The event comes from a file or standard input (in the three forms that `invoke` reads), from --event and what goes
+/// with it, or from the journal by its id. Runs nothing and needs no daemon, unless --run or --session asks for it.
+#[derive(Debug, Args)]
+pub(crate) struct Explain {
+    /// A file, "-" for standard input, or the id of an event in the journal (its beginning is enough)
+    #[arg(value_name = "FILE|ID", conflicts_with = "event")]
+    pub(crate) what: Option<String>,
+    /// The event, instead of a file
+    #[arg(long, value_name = "NAME")]
+    pub(crate) event: Option<String>,
+    /// The tool it is about, by the agent's own name or by the one handlers know
+    #[arg(long, value_name = "NAME", requires = "event")]
+    pub(crate) tool: Option<String>,
+    /// The tool's input, or the prompt, message or text of another event
+    #[arg(long, value_name = "JSON|TEXT", requires = "event")]
+    pub(crate) input: Option<String>,
+    /// What matchers are compared with on events without a tool: startup, auto, agent_completed, ...
+    #[arg(long, value_name = "WORD", requires = "event")]
+    pub(crate) subject: Option<String>,
+    /// The folder; default the event's cwd, else the current one
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// What an open session of the daemon would do, instead of a new one
+    #[arg(long, value_name = "ID", conflicts_with_all = ["mode", "plugins"])]
+    pub(crate) session: Option<String>,
+    /// Whether a person is there: decides if persisted trust counts
+    #[arg(long, value_enum, default_value_t = ModeArgument::Interactive)]
+    pub(crate) mode: ModeArgument,
+    /// As for an agent that asks for its enabled plugins
+    #[arg(long)]
+    pub(crate) plugins: bool,
+    /// Run the handlers for real, outside any session, and show how the decision came about
+    #[arg(long, conflicts_with = "session")]
+    pub(crate) run: bool,
+    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
+    #[arg(long, value_name = "DIR")]
+    pub(crate) config_dir: Option<PathBuf>,
+}
+
+/// Looks at documents without loading them, and at what they name. Without PATH at yours and at that of the project
+/// around the current folder, as far as they are there.
+#[derive(Debug, Args)]
+pub(crate) struct Check {
+    /// The documents
+    #[arg(value_name = "PATH")]
+    pub(crate) files: Vec<PathBuf>,
+    /// How to print what is found
+    #[arg(long, value_enum, default_value_t = FormatArgument::Human)]
+    pub(crate) format: FormatArgument,
+    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
+    #[arg(long, value_name = "DIR")]
+    pub(crate) config_dir: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FormatArgument {
+    Human,
+    Json,
+    Sarif,
+}
