@@ -55,6 +55,20 @@ pub(crate) enum Command {
     Uninstall(Install),
     /// Which agents are installed, where, and what they call; needs no daemon
     Agents,
+    /// Write a hooks.json with a guard to begin with; needs no daemon
+    Init(Init),
+    /// What keeps hooks from running, or will one day; needs no daemon
+    Doctor(Doctor),
+    /// The open sessions
+    Sessions,
+    /// Have the daemon look at all documents now
+    Reload,
+    /// Stop a running event and its handlers
+    Kill(Kill),
+    /// Print completions for a shell
+    Completions(Completions),
+    /// Write manual pages
+    Man(Man),
     /// Stop the daemon
     Shutdown(Shutdown),
     /// Stop the daemon and start the one that came with this program

@@ -66,3 +66,55 @@ pub(crate) enum FormatArgument {
     Json,
     Sarif,
 }
+
+/// Writes hooks.json and hooks/guard.sh beside it, a guard for shell commands that works as it is. Refuses to replace
+/// anything.
+#[derive(Debug, Args)]
+pub(crate) struct Init {
+    /// The folder to write into; default the config dir
+    #[arg(value_name = "DIR", conflicts_with = "project")]
+    pub(crate) folder: Option<PathBuf>,
+    /// Into .deepagents of the project around the current folder
+    #[arg(long)]
+    pub(crate) project: bool,
+}
+
+/// Exit status 1 when something is wrong.
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
+    #[arg(long, value_name = "DIR")]
+    pub(crate) config_dir: Option<PathBuf>,
+}
+
+/// Whoever waits for the event is told that it was cancelled; its handlers are killed.
+#[derive(Debug, Args)]
+pub(crate) struct Kill {
+    /// The invocation's id, as `tail` and `log` show it; its beginning is enough
+    #[arg(value_name = "INVOCATION")]
+    pub(crate) invocation: String,
+}
+
+/// To be read by a shell: bash from ~/.local/share/bash-completion/completions/hooksctl, zsh from _hooksctl in a folder
+/// of $fpath, fish from ~/.config/fish/completions/hooksctl.fish.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell
+    #[arg(value_enum)]
+    pub(crate) shell: ShellArgument,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ShellArgument {
+    Bash,
+    Zsh,
+    Fish,
+}
+
+/// One page a command, in section 1.
+#[derive(Debug, Args)]
+pub(crate) struct Man {
+    /// The folder to write into; it is made when it is missing
+    #[arg(value_name = "DIR")]
+    pub(crate) folder: PathBuf,
+}

@@ -2,14 +2,20 @@
 
 pub(crate) mod agents;
 pub(crate) mod check;
+pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod hook;
+pub(crate) mod init;
 pub(crate) mod install;
 pub(crate) mod invoke;
+pub(crate) mod kill;
 pub(crate) mod log;
 pub(crate) mod openmetrics;
+pub(crate) mod pages;
+pub(crate) mod reload;
 pub(crate) mod restart;
 pub(crate) mod service;
+pub(crate) mod sessions;
 pub(crate) mod show;
 pub(crate) mod shutdown;
 pub(crate) mod stats;

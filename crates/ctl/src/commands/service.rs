@@ -7,7 +7,7 @@ mod files;
 mod manager;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -15,7 +15,7 @@ use hooksd_client::blocking::Client;
 use serde::Serialize;
 
 use super::socket;
-use crate::arguments::{Arguments, Service, ServiceAction};
+use crate::arguments::{Arguments, Service, ServiceAction, ServiceManager};
 use crate::failure::Failure;
 use crate::met::stop;
 use crate::print::{Printer, safe};
@@ -71,6 +71,13 @@ pub(crate) fn run(
         }
     }
     printer.result(&report, |lines| report.describe(manager.runs(), lines))
+}
+
+/// The unit files and how each is: `absent`, `current` or `differs`.
+pub(crate) fn unit_states(kind: ServiceManager) -> Result<Vec<(PathBuf, &'static str)>, Failure> {
+    let manager = Manager::new(kind)?;
+    let wanted = manager.wanted(&hooksd_client::default_socket()?)?;
+    Ok(wanted.into_iter().map(|wanted| (wanted.path.clone(), current(&wanted))).collect())
 }
 
 fn install(

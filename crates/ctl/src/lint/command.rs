@@ -3,6 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use hooksd_config::bridge;
 use hooksd_config::places::{self, Written, WrittenGroup};
 use hooksd_config::read::{Found, bounded};
 use hooksd_protocol::json::{Kind, Value};
@@ -29,6 +30,9 @@ pub(super) fn look(document: &Document<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for group in &places::groups(document.text) {
         for handler in &group.handlers {
+            if bridge::of_command(&handler.command()).is_some() {
+                continue;
+            }
             found.extend(timeout(document, handler));
             found.extend(program(document, group, handler));
         }

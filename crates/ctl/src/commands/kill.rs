@@ -1,0 +1,19 @@
+//! `hooksctl kill INVOCATION`
+
+use std::process::ExitCode;
+
+use hooksd_protocol::methods::{HookCancel, HookCancelled};
+
+use super::connect;
+use crate::arguments::{Arguments, Kill};
+use crate::failure::Failure;
+use crate::print::{Printer, safe};
+
+pub(crate) fn run(arguments: &Arguments, kill: &Kill, printer: &mut Printer) -> Result<ExitCode, Failure> {
+    let asked = HookCancel { invocation_id: kill.invocation.clone() };
+    let cancelled: HookCancelled = connect(arguments)?.call("hook/cancel", &asked)?;
+    printer.result(&cancelled, |lines| {
+        let (event, session) = (safe(&cancelled.event), safe(&cancelled.session));
+        lines.push(format!("{event} {} of session {session} was told to stop", cancelled.invocation_id));
+    })
+}
