@@ -10,6 +10,7 @@
     reason = "a test that fails to read or run something has failed"
 )]
 
+mod commands;
 mod docs;
 mod readme;
 mod source;

@@ -149,12 +149,8 @@ pub(crate) async fn invoke(
                 records,
                 listed,
             };
-            let listed = daemon.underway.list(
-                id,
-                run.input.event_name(),
-                &run.session.id,
-                execution.cancel.clone(),
-            );
+            let listed =
+                daemon.underway.list(id, run.input.event_name(), &run.session.id, execution.cancel.clone());
             running = Some(Box::pin(daemon.events.track_future(async move {
                 let _listed = listed;
                 let finisher = Finisher::new(execution.clone());

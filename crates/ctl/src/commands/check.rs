@@ -37,12 +37,16 @@ pub(crate) fn run(wanted: &Check, printer: &mut Printer) -> Result<ExitCode, Fai
     let root = project::root(&here).unwrap_or(here);
     let mut files: Vec<PathBuf> = wanted.files.clone();
     if files.is_empty() {
-        let defaults = [config_dir.as_ref().map(|dir| dir.join(project::HOOKS_FILE)).ok(), Some(project::document(&root))];
+        let defaults = [
+            config_dir.as_ref().map(|dir| dir.join(project::HOOKS_FILE)).ok(),
+            Some(project::document(&root)),
+        ];
         files.extend(defaults.into_iter().flatten().filter(|path| path.symlink_metadata().is_ok()));
         files.dedup();
         if files.is_empty() {
             config_dir?;
-            let message = "there is no hooks.json of yours, and none of this project: `hooksctl init` writes one";
+            let message =
+                "there is no hooks.json of yours, and none of this project: `hooksctl init` writes one";
             return Err(Failure::Input(message.to_owned()));
         }
     }
@@ -56,7 +60,8 @@ pub(crate) fn run(wanted: &Check, printer: &mut Printer) -> Result<ExitCode, Fai
             printer.json(&printed(&checked))?;
         }
         FormatArgument::Human => {
-            printer.result(&printed(&checked), |lines| checked.iter().for_each(|one| describe(one, lines)))?;
+            printer
+                .result(&printed(&checked), |lines| checked.iter().for_each(|one| describe(one, lines)))?;
         }
     }
     let matters = |finding: &Finding| finding.severity > Severity::Debug;
@@ -88,7 +93,12 @@ fn describe(checked: &Checked, lines: &mut Vec<String>) {
             (Some(line), Some(column)) => format!(":{line}:{column}"),
             _ => String::new(),
         };
-        lines.push(format!("{}{place}: {label}[{}]: {}", safe(&finding.path), finding.code, safe(&finding.message)));
+        lines.push(format!(
+            "{}{place}: {label}[{}]: {}",
+            safe(&finding.path),
+            finding.code,
+            safe(&finding.message)
+        ));
         if let (Some(text), Some(column)) = (&finding.text, finding.column) {
             let before: String = text.chars().take(column.saturating_sub(1)).collect();
             // What is escaped is longer than it was: the caret stands below what is shown.

@@ -19,7 +19,8 @@ const MAX_SCRIPT: u64 = 256 * 1024;
 /// Words that begin a command line and are the shell's own.
 const BUILTINS: [&str; 28] = [
     "cd", "exit", "test", "[", "[[", "true", "false", "echo", "printf", "set", "if", "for", "while", "until",
-    "case", "exec", "command", "export", "eval", ".", "source", ":", "read", "trap", "umask", "!", "{", "return",
+    "case", "exec", "command", "export", "eval", ".", "source", ":", "read", "trap", "umask", "!", "{",
+    "return",
 ];
 
 /// Programs that run the script they are given.
@@ -54,7 +55,8 @@ fn words(document: &Document<'_>, handler: &Value<'_>) -> Vec<String> {
     if let Some(argv) = handler.get("argv").filter(|argv| argv.kind() == Kind::Array) {
         return argv.items().iter().filter_map(|word| Some(word.as_str()?.into_owned())).collect();
     }
-    let Some(command) = handler.get("command").and_then(|command| Some(command.as_str()?.into_owned())) else {
+    let Some(command) = handler.get("command").and_then(|command| Some(command.as_str()?.into_owned()))
+    else {
         return Vec::new();
     };
     let end = command.find([';', '&', '|', '<', '>', '\n', '(', '`']).unwrap_or(command.len());
@@ -69,17 +71,20 @@ fn words(document: &Document<'_>, handler: &Value<'_>) -> Vec<String> {
             Some(rest) => format!("{home}/{rest}"),
             None => word,
         };
-        [("CLAUDE_PROJECT_DIR", &root), ("DEEPAGENTS_PROJECT_DIR", &root), ("HOME", &home)]
-            .into_iter()
-            .fold(word, |word, (name, value)| {
+        [("CLAUDE_PROJECT_DIR", &root), ("DEEPAGENTS_PROJECT_DIR", &root), ("HOME", &home)].into_iter().fold(
+            word,
+            |word, (name, value)| {
                 word.replace(&format!("${{{name}}}"), value).replace(&format!("${name}"), value)
-            })
+            },
+        )
     };
     words.into_iter().skip_while(is_setting).map(filled).collect()
 }
 
 fn program(document: &Document<'_>, group: &WrittenGroup<'_>, handler: &Written<'_>) -> Vec<Finding> {
-    let part = ["argv", "command"].into_iter().find_map(|key| handler.value.get(key).filter(|value| !value.is_null()));
+    let part = ["argv", "command"]
+        .into_iter()
+        .find_map(|key| handler.value.get(key).filter(|value| !value.is_null()));
     let Some(part) = part else { return Vec::new() };
     let words = words(document, &handler.value);
     let look = Look { document, part: part.raw() };
@@ -92,7 +97,11 @@ fn program(document: &Document<'_>, group: &WrittenGroup<'_>, handler: &Written<
             scripts.push(first.clone());
         } else if !BUILTINS.contains(&first.as_str()) && in_path(first).is_none() {
             let message = format!("there is no {first:?} in the PATH of this shell");
-            found.push(look.finding("interpreter_missing", message, "install it, or write its whole path".to_owned()));
+            found.push(look.finding(
+                "interpreter_missing",
+                message,
+                "install it, or write its whole path".to_owned(),
+            ));
         }
         if INTERPRETERS.contains(&name) {
             let script = words.iter().skip(1).find(|word| !word.starts_with('-') && *word != "run");
@@ -125,7 +134,11 @@ impl Look<'_> {
         }
         let Ok(metadata) = Path::new(path).metadata() else {
             let message = format!("{path} is not there");
-            return vec![self.finding("script_missing", message, "correct the path, or make the file".to_owned())];
+            return vec![self.finding(
+                "script_missing",
+                message,
+                "correct the path, or make the file".to_owned(),
+            )];
         };
         if !metadata.is_file() {
             let message = format!("{path} is no file");
@@ -179,7 +192,12 @@ fn in_path(name: &str) -> Option<PathBuf> {
 }
 
 /// A guard that ends with 1 where it means to block: 1 is a failure, and failures do not block.
-fn exit_1(look: &Look<'_>, group: &WrittenGroup<'_>, handler: &Written<'_>, scripts: &[String]) -> Option<Finding> {
+fn exit_1(
+    look: &Look<'_>,
+    group: &WrittenGroup<'_>,
+    handler: &Written<'_>,
+    scripts: &[String],
+) -> Option<Finding> {
     use hooksd_protocol::event::EventName as E;
     let blocks = matches!(
         group.event?,

@@ -17,7 +17,11 @@ pub(super) fn look(document: &Document<'_>) -> Vec<Finding> {
         let at = |code, message, fix: String| document.at(value.raw(), code, message, fix);
         match Matcher::compile(event, Some(&text)) {
             Err(diagnostic) if diagnostic.code == code::UNSUPPORTED_MATCHER => {
-                found.push(at(code::UNSUPPORTED_MATCHER, diagnostic.message, "remove the matcher".to_owned()));
+                found.push(at(
+                    code::UNSUPPORTED_MATCHER,
+                    diagnostic.message,
+                    "remove the matcher".to_owned(),
+                ));
             }
             Err(diagnostic) => {
                 let fix = near::invalid(&text).unwrap_or_default();
@@ -50,9 +54,10 @@ fn for_nothing(event: EventName, matcher: &Matcher, text: &str) -> Option<(bool,
             let message = format!("{text:?} names nothing, so it is for no event");
             Some((true, message, "remove the matcher, or write \"*\"".to_owned()))
         }
-        Matcher::Exact(names) => {
-            names.iter().find(|name| !known.contains(&name.as_str())).and_then(|name| unknown(event, name, &known))
-        }
+        Matcher::Exact(names) => names
+            .iter()
+            .find(|name| !known.contains(&name.as_str()))
+            .and_then(|name| unknown(event, name, &known)),
         Matcher::Expression(_) => {
             let is_for = |name: &&str| matcher.matches(Some(name)) != Matched::No;
             if known.iter().any(|name| is_for(&name)) || text.contains("mcp__") {
@@ -79,7 +84,11 @@ fn unknown(event: EventName, name: &str, known: &[&str]) -> Option<(bool, String
                 return None;
             }
             let message = format!("{name:?} is compared as a whole, so it is for none of the server's tools");
-            return Some((true, message, format!("write {:?}", format!("{}__.*", name.trim_end_matches('_')))));
+            return Some((
+                true,
+                message,
+                format!("write {:?}", format!("{}__.*", name.trim_end_matches('_'))),
+            ));
         }
     }
     if let Some(meant) = near::nearest(name, known.iter().copied()) {

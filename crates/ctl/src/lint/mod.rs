@@ -102,7 +102,10 @@ pub(crate) fn file(path: &Path, root: &Path, journal: &Path) -> Checked {
     let contents = match bounded(path, MAX_DOCUMENT) {
         Found::File(contents) => contents,
         Found::Unreadable { reason, .. } => {
-            return unusable(format!("it {reason}; none of its hooks would be loaded"), "make it readable for you");
+            return unusable(
+                format!("it {reason}; none of its hooks would be loaded"),
+                "make it readable for you",
+            );
         }
         Found::Absent => {
             return unusable(

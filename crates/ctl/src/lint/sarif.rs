@@ -31,7 +31,8 @@ fn result(finding: &Finding) -> Value {
         Severity::Debug => "note",
     };
     let mut physical = json!({ "artifactLocation": { "uri": uri(&finding.path) } });
-    if let (Some(line), Some(column), Some(region)) = (finding.line, finding.column, physical.as_object_mut()) {
+    if let (Some(line), Some(column), Some(region)) = (finding.line, finding.column, physical.as_object_mut())
+    {
         region.insert("region".to_owned(), json!({ "startLine": line, "startColumn": column }));
     }
     json!({

@@ -41,9 +41,9 @@ pub(super) fn look(document: &Document<'_>, contents: &Contents) -> Vec<Finding>
     }
     if value.get("hooks").is_none() {
         let keys = value.pairs();
-        let near = keys.iter().find(|(key, _)| {
-            key.as_str().is_some_and(|key| near::nearest(&key, ["hooks"]).is_some())
-        });
+        let near = keys
+            .iter()
+            .find(|(key, _)| key.as_str().is_some_and(|key| near::nearest(&key, ["hooks"]).is_some()));
         if let Some((key, _)) = near {
             let message = format!("{} is no key that is read", key.raw());
             found.push(document.at(key.raw(), "unknown_key", message, "write \"hooks\""));
@@ -57,7 +57,8 @@ pub(super) fn look(document: &Document<'_>, contents: &Contents) -> Vec<Finding>
                 found.extend(misspelled(document, &handler.value, &HANDLER_KEYS, &OTHER_KEYS));
             }
             if bridge::of_command(&handler.command()).is_some() {
-                let message = "it calls hooksd itself, which serves this file already; it is dropped".to_owned();
+                let message =
+                    "it calls hooksd itself, which serves this file already; it is dropped".to_owned();
                 found.push(document.at(handler.value.raw(), code::SELF_REFERENCE, message, "remove it"));
             }
         }
@@ -149,13 +150,19 @@ fn fix(message: &str, event: &str) -> String {
         ("async", "remove it: the agent waits for every handler"),
         ("matcher", "write a text, like \"matcher\": \"Bash\""),
         ("a handler stands", "put it into {\"hooks\": [...]}"),
-        ("expected a list of handlers", "write {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"...\"}]}"),
+        (
+            "expected a list of handlers",
+            "write {\"matcher\": \"Bash\", \"hooks\": [{\"type\": \"command\", \"command\": \"...\"}]}",
+        ),
         ("expected a list of groups", "write [{\"hooks\": [{\"type\": \"command\", \"command\": \"...\"}]}]"),
         ("expected a group", "write {\"hooks\": [{\"type\": \"command\", \"command\": \"...\"}]}"),
         ("expected \"ignore\"", "write \"onFailure\": \"block\" or \"ignore\""),
         ("expected \"per_event\"", "write \"lifecycle\": \"per_event\", or leave it out"),
         ("this field is required", "write {\"hooks\": {\"PreToolUse\": [...]}}"),
-        ("the list form", "write {\"hooks\": {\"EVENT\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"...\"}]}]}}"),
+        (
+            "the list form",
+            "write {\"hooks\": {\"EVENT\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"...\"}]}]}}",
+        ),
         ("its commands run on", "write them under these events"),
     ];
     let fix = known.iter().find(|(beginning, _)| message.starts_with(beginning)).map(|(_, fix)| *fix);

@@ -35,9 +35,10 @@ pub(super) fn look(document: &Document<'_>, real: &Path, journal: &Path) -> Vec<
                 .filter(|run| run.source == source && run.command == command)
                 .collect();
             let limit = limit(&handler.value).unwrap_or_else(|| event.default_timeout_seconds());
-            found.extend(verdict(&runs, limit).map(|(message, fix)| {
-                document.at(handler.value.raw(), "slow_handler", message, fix)
-            }));
+            found.extend(
+                verdict(&runs, limit)
+                    .map(|(message, fix)| document.at(handler.value.raw(), "slow_handler", message, fix)),
+            );
         }
     }
     found
@@ -88,6 +89,9 @@ mod tests {
         assert_eq!(verdict(&[], 3.0), None);
         assert_eq!(verdict(&[&quick, &quick], 3.0), None);
         assert_eq!(verdict(&[&slow, &slow], 3.0).unwrap().0, "its slower runs take 1.6 s of the 3 s it has");
-        assert_eq!(verdict(&[&quick, &late], 3.0).unwrap().0, "it ran out of its 3 s in 1 of its last 2 runs");
+        assert_eq!(
+            verdict(&[&quick, &late], 3.0).unwrap().0,
+            "it ran out of its 3 s in 1 of its last 2 runs"
+        );
     }
 }

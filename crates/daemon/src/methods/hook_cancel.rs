@@ -22,6 +22,8 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
     match daemon.underway.cancel(&id) {
         Ok(cancelled) => now(cancelled),
         Err(0) => Err(refuse(format!("no running event has an id that begins with {id}; it may have ended"))),
-        Err(count) => Err(refuse(format!("{count} running events have ids that begin with {id}: give more of it"))),
+        Err(count) => {
+            Err(refuse(format!("{count} running events have ids that begin with {id}: give more of it")))
+        }
     }
 }

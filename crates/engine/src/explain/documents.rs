@@ -25,7 +25,8 @@ impl Places {
         for document in documents.iter().filter(|document| is_served(snapshot, document)) {
             let Some(text) = places::text(&document.bytes) else { continue };
             let parsed = parse(document);
-            let ended = ends.iter().rev().find(|(source, _)| **source == document.source).map(|(_, end)| *end);
+            let ended =
+                ends.iter().rev().find(|(source, _)| **source == document.source).map(|(_, end)| *end);
             let first = || merged.iter().position(|group| *group.source == document.source);
             let Some(begin) = ended.or_else(first) else { continue };
             let groups = places::groups(text);
@@ -56,7 +57,8 @@ fn left_of<'a, 'b>(
     if reason(&group.paths, document, parsed).is_some() {
         return None;
     }
-    let kept = |written: &&Written<'_>| reason(std::slice::from_ref(&written.path), document, parsed).is_none();
+    let kept =
+        |written: &&Written<'_>| reason(std::slice::from_ref(&written.path), document, parsed).is_none();
     let left: Vec<&Written<'_>> = group.handlers.iter().filter(kept).collect();
     (!left.is_empty() || group.handlers.is_empty()).then_some(left)
 }
@@ -156,7 +158,8 @@ fn not_served(
     written: &Written<'_>,
 ) -> Option<(Rule, String, Option<String>)> {
     let (rule, _, _) = asked.matched(group.matcher().as_deref());
-    let also = if rule == Rule::Runs { "its matcher is for the event" } else { "nor is its matcher for the event" };
+    let also =
+        if rule == Rule::Runs { "its matcher is for the event" } else { "nor is its matcher for the event" };
     match document.standing {
         Standing::Untrusted => {
             let root = &asked.circumstances.root;

@@ -7,12 +7,12 @@
 pub mod documents;
 pub mod near;
 
+use hooksd_config::Snapshot;
 use hooksd_config::bridge;
 use hooksd_config::document::{GroupDeclaration, HandlerDeclaration};
 use hooksd_config::matcher::{Matched, Matcher};
 use hooksd_config::now::DocumentNow;
 use hooksd_config::snapshot::{Group, is_own_bridge};
-use hooksd_config::Snapshot;
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::invocation::Event;
@@ -136,7 +136,9 @@ impl Asked<'_> {
                 None => bridge::of_command(&handler.command),
             };
             let agent = agent.and_then(|bridge| bridge.agent).unwrap_or_default();
-            let why = format!("it calls hooksd itself (hooksctl hook --agent {agent}); the daemon serves this file already");
+            let why = format!(
+                "it calls hooksd itself (hooksctl hook --agent {agent}); the daemon serves this file already"
+            );
             return (Rule::SelfReference, why, Some("take it out of this file".to_owned()));
         }
         let (rule, why, fix) = self.matched(group.matcher.as_deref());
@@ -200,7 +202,9 @@ impl Asked<'_> {
     fn why_it_matches(&self, compiled: &Matcher, text: &str) -> String {
         let subject = self.subject.as_deref().unwrap_or_default();
         match compiled {
-            Matcher::All if text.is_empty() => format!("it has no matcher, so it is for every {}", self.event),
+            Matcher::All if text.is_empty() => {
+                format!("it has no matcher, so it is for every {}", self.event)
+            }
             Matcher::All => format!("the matcher {text:?} is for every {}", self.event),
             Matcher::Exact(_) => format!("the matcher {text:?} names {subject:?}"),
             Matcher::Expression(_) => format!("the matcher {text:?} matches {subject:?}"),

@@ -35,7 +35,13 @@ pub fn subjects(event: EventName) -> Vec<&'static str> {
         EventName::SessionEnd => vec!["clear", "resume", "logout", "prompt_input_exit", "other"],
         EventName::PreCompact => vec!["manual", "auto"],
         EventName::Notification => {
-            vec!["permission_prompt", "agent_needs_input", "agent_completed", "cache_expiring", "cold_cache_warning"]
+            vec![
+                "permission_prompt",
+                "agent_needs_input",
+                "agent_completed",
+                "cache_expiring",
+                "cold_cache_warning",
+            ]
         }
         event if event.is_tool_event() => tools::names().map(|(_, known)| known).chain(OTHER_TOOLS).collect(),
         _ => Vec::new(),
@@ -117,7 +123,8 @@ pub fn miss(compiled: &Matcher, text: &str, subject: &str, native: Option<&str>)
         let fix = "remove the matcher, or write \"*\"".to_owned();
         return Some(Miss { why: "it names nothing".to_owned(), fix });
     }
-    let is_own = |name: &&&str| native.is_some_and(|native| native == **name) || known_as(name) == Some(subject);
+    let is_own =
+        |name: &&&str| native.is_some_and(|native| native == **name) || known_as(name) == Some(subject);
     if let Some(own) = names.iter().find(is_own) {
         let why = format!("{own:?} is the agent's own name of the tool; handlers know it as {subject:?}");
         return Some(Miss { why, fix: format!("write {subject:?}") });
@@ -162,7 +169,8 @@ mod tests {
     fn told(matcher: &str, subject: &str, native: Option<&str>) -> String {
         let compiled = Matcher::compile(EventName::PreToolUse, Some(matcher)).unwrap();
         assert_eq!(compiled.matches(Some(subject)), Matched::No, "{matcher} {subject}");
-        miss(&compiled, matcher, subject, native).map_or(String::new(), |miss| format!("{}; {}", miss.why, miss.fix))
+        miss(&compiled, matcher, subject, native)
+            .map_or(String::new(), |miss| format!("{}; {}", miss.why, miss.fix))
     }
 
     #[test]
@@ -170,12 +178,42 @@ mod tests {
         for (matcher, subject, native, sentence) in [
             ("bash", "Bash", None, "upper and lower case differ; write \"Bash\""),
             ("^bash$", "Bash", None, "upper and lower case differ; write \"Bash\""),
-            ("Bash(git:*)", "Bash", None, "this is permission syntax, and matchers see the tool's name alone; write \"Bash\" and let the handler look at tool_input"),
-            ("execute", "Bash", Some("execute"), "\"execute\" is the agent's own name of the tool; handlers know it as \"Bash\"; write \"Bash\""),
-            ("write_file", "Write", None, "\"write_file\" is the agent's own name of the tool; handlers know it as \"Write\"; write \"Write\""),
-            ("mcp__memory", "mcp__memory__store", None, "a name is compared as a whole, and this is only its beginning; write \"mcp__memory__.*\""),
-            ("mcp__memory__", "mcp__memory__store", None, "a name is compared as a whole, and this is only its beginning; write \"mcp__memory__.*\""),
-            ("store", "mcp__memory__store", None, "\"store\" is only the end of the name of a tool that an MCP server offers; write \"mcp__memory__store\""),
+            (
+                "Bash(git:*)",
+                "Bash",
+                None,
+                "this is permission syntax, and matchers see the tool's name alone; write \"Bash\" and let the handler look at tool_input",
+            ),
+            (
+                "execute",
+                "Bash",
+                Some("execute"),
+                "\"execute\" is the agent's own name of the tool; handlers know it as \"Bash\"; write \"Bash\"",
+            ),
+            (
+                "write_file",
+                "Write",
+                None,
+                "\"write_file\" is the agent's own name of the tool; handlers know it as \"Write\"; write \"Write\"",
+            ),
+            (
+                "mcp__memory",
+                "mcp__memory__store",
+                None,
+                "a name is compared as a whole, and this is only its beginning; write \"mcp__memory__.*\"",
+            ),
+            (
+                "mcp__memory__",
+                "mcp__memory__store",
+                None,
+                "a name is compared as a whole, and this is only its beginning; write \"mcp__memory__.*\"",
+            ),
+            (
+                "store",
+                "mcp__memory__store",
+                None,
+                "\"store\" is only the end of the name of a tool that an MCP server offers; write \"mcp__memory__store\"",
+            ),
             ("WebFecth", "WebFetch", None, "\"WebFecth\" is nearly that name; write \"WebFetch\""),
             (" , ", "Bash", None, "it names nothing; remove the matcher, or write \"*\""),
             ("Write", "Bash", None, ""),

@@ -36,7 +36,11 @@ pub(super) fn socket(socket: &Path) -> Finding {
         && (metadata.uid() != own || metadata.mode() & 0o022 != 0)
     {
         let message = format!("others may put another socket into {}; a daemon refuses it", folder.display());
-        return Finding::bad("socket", message, format!("chmod 700 {}, and see that it is yours", folder.display()));
+        return Finding::bad(
+            "socket",
+            message,
+            format!("chmod 700 {}, and see that it is yours", folder.display()),
+        );
     }
     match fs::symlink_metadata(socket) {
         Err(_) => Finding::good("socket", format!("{shown}, not there yet")),
@@ -65,7 +69,10 @@ pub(super) fn changes(changes: &str) -> Finding {
 /// Whether what is found in this shell is found by handlers.
 pub(super) fn path_of(pid: u32, sessions: usize) -> Finding {
     let Some(theirs) = environment_of(pid) else {
-        return Finding::good("path", "the daemon's PATH cannot be read here; `hooksctl show --settings` has the rest");
+        return Finding::good(
+            "path",
+            "the daemon's PATH cannot be read here; `hooksctl show --settings` has the rest",
+        );
     };
     let ours = std::env::var_os("PATH").unwrap_or_default();
     let theirs: Vec<PathBuf> = std::env::split_paths(&theirs).collect();
@@ -130,9 +137,11 @@ pub(super) fn descriptors(daemon: Option<(u32, usize)>) -> Finding {
             Finding::bad("limits", format!("only {most} handlers may run at once"), fix)
         }
         Some((_, most)) => Finding::good("limits", format!("{most} handlers may run at once")),
-        None if limit < FEW_DESCRIPTORS => {
-            Finding::bad("limits", format!("only {limit} descriptors a process: few handlers run at once"), fix)
-        }
+        None if limit < FEW_DESCRIPTORS => Finding::bad(
+            "limits",
+            format!("only {limit} descriptors a process: few handlers run at once"),
+            fix,
+        ),
         None => Finding::good("limits", format!("{limit} descriptors a process")),
     }
 }
@@ -142,7 +151,11 @@ pub(super) fn journal(config_dir: &Path, state: Option<&JournalState>) -> Findin
     let path = hooksd_journal::path(config_dir);
     if let Some(state) = state {
         if let Some(problem) = &state.problem {
-            return Finding::bad("journal", problem.clone(), "see the message; move the file away if it is broken");
+            return Finding::bad(
+                "journal",
+                problem.clone(),
+                "see the message; move the file away if it is broken",
+            );
         }
         if !state.enabled {
             return Finding::good("journal", "switched off by journal.enabled");
@@ -185,7 +198,10 @@ pub(super) fn trust(config_dir: &Path) -> Finding {
 pub(super) fn hooks(config_dir: &Path) -> Finding {
     let path = config_dir.join(HOOKS_FILE);
     if path.symlink_metadata().is_err() {
-        return Finding::good("hooks", format!("{} is not there; `hooksctl init` writes one", path.display()));
+        return Finding::good(
+            "hooks",
+            format!("{} is not there; `hooksctl init` writes one", path.display()),
+        );
     }
     let result = check::file(&path, Scope::User);
     let problems =

@@ -111,7 +111,10 @@ fn met(client: &mut Client) -> Result<(Vec<Finding>, Option<DaemonStatus>), Fail
     findings.push(match &status {
         Some(status) => Finding::good(
             "daemon",
-            format!("process {}, up for {} s, {} sessions", status.pid, status.uptime_seconds, status.sessions),
+            format!(
+                "process {}, up for {} s, {} sessions",
+                status.pid, status.uptime_seconds, status.sessions
+            ),
         ),
         None => Finding::bad("daemon", "it does not say how it is", "hooksctl restart"),
     });

@@ -59,7 +59,8 @@ fn of_record(record: &JournalRecord) -> Result<String, Failure> {
         let context = json!({ "thread_id": record.thread_id, "cwd": record.cwd, "approval_mode": "manual" });
         return Ok(json!({ "context": context, "event": tool_event(event, tool, json!({})) }).to_string());
     }
-    Ok(json!({ "hook_event_name": record.event, "session_id": record.thread_id, "cwd": record.cwd }).to_string())
+    Ok(json!({ "hook_event_name": record.event, "session_id": record.thread_id, "cwd": record.cwd })
+        .to_string())
 }
 
 fn tool_event(event: EventName, tool: &str, args: Value) -> Value {
@@ -94,7 +95,9 @@ fn of_flags(name: &str, wanted: &Explain) -> Result<Value, Failure> {
         return Ok(tool_event(event, tool, args));
     }
     if wanted.tool.is_some() {
-        return Err(Failure::Input(format!("{event} is not about a tool: leave --tool out, or use --subject")));
+        return Err(Failure::Input(format!(
+            "{event} is not about a tool: leave --tool out, or use --subject"
+        )));
     }
     let agent = || json!({ "id": "hooksctl", "name": subject("general-purpose") });
     Ok(match event {

@@ -84,7 +84,8 @@ fn alone(
     let input = match (&event.invocation, &event.payload) {
         (Some(invocation), _) => Input::Invocation(Box::new(invocation.clone())),
         (None, Some(payload)) => {
-            let wrong = |error: &dyn std::fmt::Display| Failure::Input(format!("the event cannot be read: {error}"));
+            let wrong =
+                |error: &dyn std::fmt::Display| Failure::Input(format!("the event cannot be read: {error}"));
             let value = Value::parse(payload.get(), Dialect::Strict).map_err(|error| wrong(&error))?;
             Input::Payload(PayloadInput::read(&value).map_err(|error| wrong(&error))?)
         }
@@ -129,7 +130,11 @@ fn describe(printed: &Printed, lines: &mut Vec<String>) {
     let explained = &printed.explained;
     let compared = match (&explained.subject, &explained.native) {
         (Some(subject), Some(native)) => {
-            format!(", matchers are compared with {} (the agent calls it {})", quoted(subject), quoted(native))
+            format!(
+                ", matchers are compared with {} (the agent calls it {})",
+                quoted(subject),
+                quoted(native)
+            )
         }
         (Some(subject), None) => format!(", matchers are compared with {}", quoted(subject)),
         (None, _) => String::new(),

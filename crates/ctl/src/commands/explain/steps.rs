@@ -6,8 +6,8 @@ use std::time::Duration;
 use hooksd_client::CALL_SECONDS;
 use hooksd_protocol::decision::Behavior;
 use hooksd_protocol::methods::{
-    HandlerReport, HandlerStatus, HookInvoke, InvokeOptions, InvokeResult, JournalPage, JournalQuery, Plugins,
-    PluginsWord, SessionRef,
+    DaemonStatus, HandlerReport, HandlerStatus, HookInvoke, InvokeOptions, InvokeResult, JournalPage,
+    JournalQuery, NoParams, Plugins, PluginsWord, SessionRef,
 };
 use serde::Serialize;
 
@@ -45,9 +45,9 @@ pub(super) fn run(
         options: InvokeOptions::default(),
     };
     let mut client = connect_or_start(arguments, printer)?.with_timeout(Duration::from_secs(CALL_SECONDS));
-    let status: hooksd_protocol::methods::DaemonStatus =
-        client.call("daemon/status", &hooksd_protocol::methods::NoParams {})?;
-    if Path::new(&status.config_dir) != config_dir {
+    let status: DaemonStatus = client.call("daemon/status", &NoParams {})?;
+    let real = |path: &Path| std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    if real(Path::new(&status.config_dir)) != real(config_dir) {
         printer.remark(&format!(
             "the daemon reads the hooks.json of {}, what is explained is that of {}",
             status.config_dir,
@@ -83,10 +83,14 @@ fn steps(result: &InvokeResult, winner: Option<&str>) -> Vec<String> {
     let decision = &result.decision;
     let by = winner.map(|winner| format!(" It is that of {winner}.")).unwrap_or_default();
     match decision.permission().map(|permission| permission.behavior) {
-        Some(Behavior::Deny) => steps.push(format!("a deny outweighs every ask and allow, whoever came first.{by}")),
+        Some(Behavior::Deny) => {
+            steps.push(format!("a deny outweighs every ask and allow, whoever came first.{by}"))
+        }
         Some(Behavior::Ask) => steps.push(format!("nobody denied; an ask outweighs every allow.{by}")),
         Some(Behavior::Allow) => steps.push(format!("nobody denied or asked; one allow is enough.{by}")),
-        Some(Behavior::None) => steps.push("nobody said anything about permission: the agent decides".to_owned()),
+        Some(Behavior::None) => {
+            steps.push("nobody said anything about permission: the agent decides".to_owned())
+        }
         None => {}
     }
     if !decision.continue_processing {

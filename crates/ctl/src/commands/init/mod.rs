@@ -50,7 +50,9 @@ pub(crate) fn run(wanted: &Init, printer: &mut Printer) -> Result<ExitCode, Fail
     } else {
         let path = guard.display().to_string();
         let quoted = shlex::try_quote(&path);
-        quoted.map_err(|error| Failure::Input(format!("{path} cannot be in a command: {error}")))?.into_owned()
+        quoted
+            .map_err(|error| Failure::Input(format!("{path} cannot be in a command: {error}")))?
+            .into_owned()
     };
     write(&guard, GUARD, 0o755)?;
     write(&hooks, &document(&command), 0o644)?;
@@ -88,9 +90,8 @@ fn document(command: &str) -> String {
 }
 
 fn write(path: &Path, content: &str, mode: u32) -> Result<(), Failure> {
-    let wrong = |error: std::io::Error| {
-        Failure::Input(format!("{} cannot be written: {error}", path.display()))
-    };
+    let wrong =
+        |error: std::io::Error| Failure::Input(format!("{} cannot be written: {error}", path.display()));
     let folder: PathBuf = path.parent().unwrap_or(Path::new("/")).to_owned();
     fs::create_dir_all(&folder).map_err(wrong)?;
     let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path).map_err(wrong)?;
