@@ -134,3 +134,52 @@ fn an_unknown_event_is_answered_with_the_one_that_was_meant() {
         .await;
     });
 }
+
+/// What excludes handlers beside their own declaration: plugins, nesting, the older form, an event without a name.
+#[test]
+fn what_excludes_a_valid_handler_is_named() {
+    world(async |world| {
+        world.user(&json!({ "hooks": [{ "command": ["true"], "events": ["session.end"] }] }));
+        world.write("plugin/plugin.json", json!({ "name": "p" }).to_string());
+        world.write("plugin/hooks/hooks.json", events::shell("SessionEnd", "true").to_string());
+        let plugin = json!([{ "id": "p@m", "root": world.text_at("plugin") }]);
+
+        let mut agent = world.agent_with(json!({ "plugins": plugin })).await;
+        let explained =
+            agent.line.call("config/explain", agent.params(&events::session_end())).await.unwrap();
+        assert_eq!(rules(&explained), ["SessionEnd:0:0 runs", "SessionEnd:1:0 runs"]);
+        let place = format!("{}:1:", world.text_at("plugin/hooks/hooks.json"));
+        assert!(explained["handlers"][1]["place"].as_str().unwrap().starts_with(&place), "{explained}");
+        let params =
+            json!({ "session": agent.session(), "event": "session.start", "payload": { "thread_id": "s1" } });
+        agent.line.call("legacy/emit", params).await.unwrap();
+        let explained =
+            agent.line.call("config/explain", agent.params(&events::session_end())).await.unwrap();
+        assert_eq!(rules(&explained), ["SessionEnd:0:0 legacy_shadowed", "SessionEnd:1:0 runs"]);
+
+        let mut deep = world.agent_with(json!({ "env": { "HOOKSD_DEPTH": "3" } })).await;
+        let explained = deep.line.call("config/explain", deep.params(&events::session_end())).await.unwrap();
+        assert_eq!(rules(&explained), ["SessionEnd:0:0 recursion_limit"]);
+
+        world.user(&events::shell("Notification", "true"));
+        deep.reload().await;
+        let event = json!({ "event": "Notification", "notification": { "type": "odd", "message": "x" } });
+        let explained = deep.line.call("config/explain", deep.params(&event)).await.unwrap();
+        assert_eq!(rules(&explained), ["Notification:0:0 projection_failed"]);
+    });
+}
+
+/// A matcher without an end is told, and does not hold up the daemon.
+#[test]
+fn a_matcher_that_takes_too_long_is_named() {
+    world(async |world| {
+        world.user(&json!({ "hooks": { "PreToolUse": [one("^(a+)+$", "true")] }}));
+        let mut agent = world.agent().await;
+        let event = events::pre_of(&format!("{}!", "a".repeat(60)));
+        let explained = agent.line.call("config/explain", agent.params(&event)).await.unwrap();
+        let rule = &rules(&explained)[0];
+        let ran = agent.invoke(&event).await;
+        let bound = ran.0["decision"]["diagnostics"].to_string().contains("matcher_bound");
+        assert_eq!(rule, if bound { "PreToolUse:0:0 matcher_bound" } else { "PreToolUse:0:0 matcher" });
+    });
+}

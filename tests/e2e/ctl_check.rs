@@ -140,3 +140,41 @@ fn a_slow_handler_is_found_in_the_journal() {
         );
     });
 }
+
+/// What is as it should be is not remarked on.
+#[test]
+fn sound_documents_have_no_findings() {
+    world(async |world| {
+        let config = world.text_at("config");
+        world.script("project/.deepagents/guard.sh", "#!/bin/sh\nexit 2\n", 0o755);
+        let commands = [
+            "bash -lc 'exit 2'",
+            "python3 -c 'import sys; sys.exit(2)'",
+            "X=1 sh -c true",
+            "cd /tmp && ./x",
+            "[ -e /tmp ] || exit 2",
+            "jq_is_optional=1; echo ok | cat",
+            "\"$CLAUDE_PROJECT_DIR\"/.deepagents/guard.sh",
+            "$UNKNOWN/guard.sh",
+            "if grep -q x; then exit 1; else exit 2; fi",
+        ];
+        let handlers: Vec<Value> = commands
+            .iter()
+            .map(|command| json!({ "type": "command", "command": command, "timeout": 999 }))
+            .collect();
+        let document = json!({ "$schema": "x", "description": "y", "hooks": {
+            "PreToolUse": [
+                { "matcher": "Bash|Write", "hooks": handlers },
+                { "matcher": "mcp__memory__.*", "hooks": [] },
+                { "matcher": "mcp__memory__store", "hooks": [] },
+                { "matcher": ".*", "hooks": [] },
+                { "matcher": "*", "hooks": [] },
+            ],
+            "SessionStart": [{ "matcher": "startup|resume", "hooks": [] }],
+        }});
+        world.user(&document);
+        world.project(&document);
+        let done = ctl(world, &["check", "--config-dir", &config]).await;
+        assert_eq!((done.status, done.stdout.lines().count()), (Some(0), 2), "{}", done.stdout);
+    });
+}

@@ -92,13 +92,15 @@ fn wrong_events_are_told_what_is_missing() {
                 "Stop is not about a tool: leave --tool out, or use --subject",
             ),
             (&["--event", "PreToolUse", "--tool", "x", "--input", "{"], "--input is no JSON"),
-            (&["abcd1234"], "there is no journal at"),
         ] {
             let done = explain(world, arguments).await;
             assert_eq!(done.stdout, "", "{arguments:?}");
             assert_ne!(done.status, Some(0), "{arguments:?}");
             assert!(done.stderr.contains(sentence), "{arguments:?}: {}", done.stderr);
         }
+        let done = ctl(world, &["explain", "--config-dir", &world.text_at("home"), "abcd1234"]).await;
+        assert_eq!((done.status, done.stdout.as_str()), (Some(3), ""), "{}", done.stderr);
+        assert!(done.stderr.contains("there is no journal at"), "{}", done.stderr);
     });
 }
 

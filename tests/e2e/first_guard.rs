@@ -58,6 +58,7 @@ fn the_first_guard_is_what_happens() {
         assert!(count >= 5, "the page shows {count} commands");
         if std::env::var_os(UPDATE).is_some() {
             fs::write(&path, &out).unwrap();
+            return;
         }
         assert!(
             out == page,

@@ -1,6 +1,6 @@
 //! `hooksctl check [PATH...]`
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anstyle::AnsiColor;
@@ -35,7 +35,8 @@ pub(crate) fn run(wanted: &Check, printer: &mut Printer) -> Result<ExitCode, Fai
     let config_dir = config_dir(wanted.config_dir.as_deref());
     let here = absolute(None)?;
     let root = project::root(&here).unwrap_or(here);
-    let mut files: Vec<PathBuf> = wanted.files.clone();
+    let given: Result<Vec<PathBuf>, Failure> = wanted.files.iter().map(|file| absolute(Some(file))).collect();
+    let mut files = given?;
     if files.is_empty() {
         let defaults = [
             config_dir.as_ref().map(|dir| dir.join(project::HOOKS_FILE)).ok(),
@@ -50,8 +51,15 @@ pub(crate) fn run(wanted: &Check, printer: &mut Printer) -> Result<ExitCode, Fai
             return Err(Failure::Input(message.to_owned()));
         }
     }
-    let journal = config_dir.map(|dir| hooksd_journal::path(&dir)).unwrap_or_default();
-    let checked: Vec<Checked> = files.iter().map(|file| lint::file(file, &root, &journal)).collect();
+    let config_dir = config_dir.unwrap_or_default();
+    let journal = hooksd_journal::path(&config_dir);
+    let own = config_dir.join(project::HOOKS_FILE);
+    let check = |file: &PathBuf| {
+        let folder = file.parent().filter(|folder| folder.ends_with(project::PROJECT_FOLDER));
+        let its_root = folder.and_then(Path::parent).unwrap_or(&root);
+        lint::file(file, Some(its_root).filter(|_| *file != own), &journal)
+    };
+    let checked: Vec<Checked> = files.iter().map(check).collect();
     match wanted.format {
         FormatArgument::Sarif => {
             printer.json(&sarif::log(&checked))?;

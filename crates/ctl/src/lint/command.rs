@@ -65,18 +65,17 @@ fn words(document: &Document<'_>, handler: &Value<'_>) -> Vec<String> {
         word.split_once('=').is_some_and(|(name, _)| name.chars().all(|c| c.is_alphanumeric() || c == '_'))
     };
     let home = std::env::var("HOME").unwrap_or_default();
-    let root = document.root.display().to_string();
+    let root = document.root.map(|root| root.display().to_string());
     let filled = |word: String| {
         let word = match word.strip_prefix("~/") {
             Some(rest) => format!("{home}/{rest}"),
             None => word,
         };
-        [("CLAUDE_PROJECT_DIR", &root), ("DEEPAGENTS_PROJECT_DIR", &root), ("HOME", &home)].into_iter().fold(
-            word,
-            |word, (name, value)| {
-                word.replace(&format!("${{{name}}}"), value).replace(&format!("${name}"), value)
-            },
-        )
+        let known = [("CLAUDE_PROJECT_DIR", &root), ("DEEPAGENTS_PROJECT_DIR", &root)];
+        let known = known.into_iter().filter_map(|(name, value)| Some((name, value.as_ref()?)));
+        known.chain([("HOME", &home)]).fold(word, |word, (name, value)| {
+            word.replace(&format!("${{{name}}}"), value).replace(&format!("${name}"), value)
+        })
     };
     words.into_iter().skip_while(is_setting).map(filled).collect()
 }
@@ -104,9 +103,9 @@ fn program(document: &Document<'_>, group: &WrittenGroup<'_>, handler: &Written<
             ));
         }
         if INTERPRETERS.contains(&name) {
-            let script = words.iter().skip(1).find(|word| !word.starts_with('-') && *word != "run");
-            let is_code = words.iter().any(|word| matches!(word.as_str(), "-c" | "-e" | "-m"));
-            if let Some(script) = script.filter(|script| !is_code && !script.contains(['$', '*'])) {
+            let is_path = |word: &&String| !word.starts_with('-') && word.contains(['/', '.']);
+            let script = words.iter().skip(1).find(is_path);
+            if let Some(script) = script.filter(|script| !is_code(&words) && !script.contains(['$', '*'])) {
                 found.extend(look.file(script, false));
                 scripts.push(script.clone());
             }
@@ -114,6 +113,15 @@ fn program(document: &Document<'_>, group: &WrittenGroup<'_>, handler: &Written<
     }
     found.extend(exit_1(&look, group, handler, &scripts));
     found
+}
+
+/// Whether an interpreter gets its program in the command line, or by a module's name.
+fn is_code(words: &[String]) -> bool {
+    words.iter().skip(1).any(|word| match word.strip_prefix('-') {
+        Some(long) if long.starts_with('-') => matches!(long, "-eval" | "-print" | "-module"),
+        Some(short) => short.contains(['c', 'e', 'm', 'p']),
+        None => word == "eval",
+    })
 }
 
 struct Look<'a> {

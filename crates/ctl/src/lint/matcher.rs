@@ -60,7 +60,7 @@ fn for_nothing(event: EventName, matcher: &Matcher, text: &str) -> Option<(bool,
             .and_then(|name| unknown(event, name, &known)),
         Matcher::Expression(_) => {
             let is_for = |name: &&str| matcher.matches(Some(name)) != Matched::No;
-            if known.iter().any(|name| is_for(&name)) || text.contains("mcp__") {
+            if known.iter().any(is_for) || text.contains("mcp__") {
                 return None;
             }
             let near = known.iter().find_map(|name| near::miss(matcher, text, name, None));

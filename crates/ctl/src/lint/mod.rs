@@ -66,8 +66,8 @@ pub(crate) struct Document<'a> {
     path: String,
     /// Its text, without the mark of editors.
     text: &'a str,
-    /// The folder that commands may name by `$CLAUDE_PROJECT_DIR`.
-    root: &'a Path,
+    /// The folder that commands name by `$CLAUDE_PROJECT_DIR`; `None` when that is another one in every session.
+    root: Option<&'a Path>,
 }
 
 impl Document<'_> {
@@ -91,8 +91,9 @@ impl Document<'_> {
     }
 }
 
-/// Looks at the file at `path`. `journal` is the database to ask for times; `root` the project around.
-pub(crate) fn file(path: &Path, root: &Path, journal: &Path) -> Checked {
+/// Looks at the file at `path`. `journal` is the database to ask for times; `root` the project whose it
+/// is, if it is one's.
+pub(crate) fn file(path: &Path, root: Option<&Path>, journal: &Path) -> Checked {
     let shown = path.display().to_string();
     let unusable = |message: String, fix: &str| {
         let document = Document { path: shown.clone(), text: "", root };
