@@ -99,7 +99,7 @@ fn wrong_events_are_told_what_is_missing() {
             assert!(done.stderr.contains(sentence), "{arguments:?}: {}", done.stderr);
         }
         let done = ctl(world, &["explain", "--config-dir", &world.text_at("home"), "abcd1234"]).await;
-        assert_eq!((done.status, done.stdout.as_str()), (Some(3), ""), "{}", done.stderr);
+        assert_eq!((done.status, done.stdout.as_str()), (Some(4), ""), "{}", done.stderr);
         assert!(done.stderr.contains("there is no journal at"), "{}", done.stderr);
     });
 }
