@@ -1,6 +1,6 @@
 //! `hooksctl`: the commands people type to drive hooksd.
 //!
-//! Exit status: 0 done; 1 `check` found something; 2 the command line or an input is wrong; 3 no daemon answers;
+//! Exit status: 0 done; 1 `check` found something, or `replay` a difference; 2 the command line or an input is wrong; 3 no daemon answers;
 //! 4 the daemon refused, is of another protocol or its answer cannot be read; 5 trust was not changed; 6 an agent's
 //! configuration was not changed; 7 the service manager refused. Output is plain when it is not a terminal; `--json` is
 //! for machines and holds exactly one JSON value, and one a line from `tail`.
@@ -13,6 +13,7 @@ mod input;
 mod install;
 mod met;
 mod print;
+mod waterfall;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -41,6 +42,10 @@ fn main() -> ExitCode {
         Command::Status => commands::status::run(&arguments, &mut printer),
         Command::Check(check) => commands::check::run(check, &mut printer),
         Command::Log(log) => commands::log::run(log, &mut printer),
+        Command::Timeline(timeline) => commands::timeline::run(timeline, &mut printer),
+        Command::Replay(replay) => commands::replay::run(&arguments, replay, &mut printer),
+        Command::Report(report) => commands::report::run(report, &mut printer),
+        Command::Top(top) => commands::top::run(&arguments, top, &mut printer),
         Command::Stats(stats) => commands::stats::run(&arguments, stats, &mut printer),
         Command::Tail(tail) => commands::tail::run(&arguments, tail, &mut printer),
         Command::Show(show) => commands::show::run(&arguments, show, &mut printer),

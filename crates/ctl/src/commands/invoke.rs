@@ -35,7 +35,7 @@ pub(crate) fn run(
     printer.result(&result, |lines| describe(&result, lines))
 }
 
-fn session(wanted: &Invoke, event: &EventInput, folder: &str) -> SessionOpen {
+pub(super) fn session(wanted: &Invoke, event: &EventInput, folder: &str) -> SessionOpen {
     let trust = wanted.trust.as_deref().map(|trust| match trust {
         "explicit" => Trust::Explicit(ExplicitTrust::Explicit),
         fingerprint => Trust::Fingerprint(FingerprintTrust { fingerprint: fingerprint.to_owned() }),

@@ -7,6 +7,8 @@ pub(crate) mod install;
 pub(crate) mod invoke;
 pub(crate) mod log;
 pub(crate) mod openmetrics;
+pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod restart;
 pub(crate) mod service;
 pub(crate) mod show;
@@ -14,6 +16,8 @@ pub(crate) mod shutdown;
 pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod tail;
+pub(crate) mod timeline;
+pub(crate) mod top;
 pub(crate) mod trust;
 
 use std::path::PathBuf;
