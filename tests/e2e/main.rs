@@ -14,6 +14,7 @@ mod cancel_request;
 mod config_check;
 mod config_show;
 mod ctl;
+mod ctl_agents;
 mod ctl_hook;
 mod ctl_install;
 mod ctl_invoke;
