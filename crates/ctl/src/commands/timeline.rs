@@ -84,10 +84,10 @@ fn words(lane: &Lane) -> String {
     if of(Kind::Queue) > 0 {
         parts.push(format!("waited {}", took(of(Kind::Queue))));
     }
-    parts.push(if lane.warm { "warm".to_owned() } else { format!("started in {}", took(of(Kind::Spawn))) });
+    parts.push(if lane.warm { "warm".to_owned() } else { format!("started {}", took(of(Kind::Spawn))) });
     parts.push(format!("ran {}", took(of(Kind::Run))));
     if of(Kind::Drain) >= DRAIN_TOLD {
-        parts.push(format!("output open {} more", took(of(Kind::Drain))));
+        parts.push(format!("output open {}", took(of(Kind::Drain))));
     }
     parts.join(", ")
 }
