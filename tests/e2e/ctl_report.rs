@@ -1,5 +1,6 @@
 //! `hooksctl report`: a page that shows what ran, needs nothing else, and does not become what handlers say.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
@@ -71,6 +72,8 @@ fn the_page_shows_what_ran_and_runs_nothing_of_it() {
         let done = ctl(world, &["report", "--config-dir", &config, "--out", &page]).await;
         assert_eq!((done.status, done.stderr.as_str()), (Some(0), ""), "{done:?}");
         assert_eq!(done.stdout, format!("{page}: 7 events, 9 handler runs\n"));
+        let mode = std::fs::metadata(&page).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600, "it is as private as the journal");
         let html = world.read("page.html").unwrap();
         for evil in ["<script", "<img", "<b>tool", "http://", "https://", "url("] {
             assert!(!html.contains(evil), "{evil} is in the page");

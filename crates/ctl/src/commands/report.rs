@@ -7,6 +7,9 @@ mod figures;
 mod page;
 mod svg;
 
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -58,7 +61,14 @@ pub(crate) fn run(wanted: &Report, printer: &mut Printer) -> Result<ExitCode, Fa
     }
 }
 
+/// A page that was not there is its owner's alone, as the journal is.
 fn write(out: &Path, html: &str) -> Result<(), Failure> {
-    std::fs::write(out, html)
+    OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(true)
+        .mode(0o600)
+        .open(out)
+        .and_then(|mut file| file.write_all(html.as_bytes()))
         .map_err(|error| Failure::Input(format!("{} cannot be written: {error}", out.display())))
 }
