@@ -38,16 +38,21 @@ fn what_ran_and_why_is_kept() {
         assert_eq!((&found[0]["event"], &found[0]["handlers"]), (&json!("Stop"), &json!([])));
         let mut record = found[1].clone();
         assert!(record["duration_us"].as_u64().unwrap() > 0 && record["time"].is_string(), "{record}");
+        let record_duration = record["duration_us"].as_u64();
         for handler in record["handlers"].as_array_mut().unwrap() {
             assert!(handler["run_us"].as_u64().unwrap() > 100, "{handler}");
-            handler["run_us"] = json!(1);
-            handler["queue_us"] = json!(1);
+            assert!(handler["spawn_us"].as_u64().unwrap() > 0, "{handler}");
+            for name in ["start_us", "queue_us", "run_us", "spawn_us", "drain_us"] {
+                assert!(handler[name].as_u64() <= record_duration, "{name}: {handler}");
+                handler[name] = json!(1);
+            }
         }
         let source = world.text_at("config/hooks.json");
         let handler = |number: u32, command: &str, status: &str, exit: u32, stderr: u32| {
             json!({
                 "id": format!("PreToolUse:0:{number}"), "source": source, "command": command, "status": status,
-                "exit_code": exit, "signal": null, "run_us": 1, "queue_us": 1, "stdout_bytes": 0,
+                "exit_code": exit, "signal": null, "start_us": 1, "queue_us": 1, "run_us": 1,
+                "spawn_us": 1, "drain_us": 1, "stdout_bytes": 0,
                 "stderr_bytes": stderr, "truncated": false, "warm": false,
             })
         };

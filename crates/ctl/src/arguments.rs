@@ -1,18 +1,21 @@
 //! The command line, defined once.
 
+mod looking;
+mod why;
+
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
-mod why;
-
-pub(crate) use why::*;
+pub(crate) use self::looking::{Replay, Report, Timeline, Top};
+pub(crate) use self::why::*;
 
 /// Drive hooksd, the daemon that runs hooks for coding agents.
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Exit status: 0 done, 1 check found something, 2 wrong command line or input, \
+    after_help = "Exit status: 0 done, 1 check or doctor found something or replay a difference, \
+                  2 wrong command line or input, \
                   3 no daemon answers, 4 the daemon refused, 5 trust was not changed, \
                   6 an agent's configuration was not changed, 7 the service manager refused."
 )]
@@ -37,6 +40,14 @@ pub(crate) enum Command {
     Tail(Tail),
     /// What ran and why it was decided so; needs no daemon
     Log(Log),
+    /// One event of the journal as bars: who waited, ran and for how long; needs no daemon
+    Timeline(Timeline),
+    /// Run recorded or hand-written events against today's hooks, and compare the decisions
+    Replay(Replay),
+    /// An HTML page of what ran: costs, slow events, decisions, failures; needs no daemon
+    Report(Report),
+    /// What the daemon does right now, as a screen
+    Top(Top),
     /// Counters and latencies since the daemon's start
     Stats(Stats),
     /// How the daemon is

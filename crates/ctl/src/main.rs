@@ -1,7 +1,7 @@
 //! `hooksctl`: the commands people type to drive hooksd.
 //!
-//! Exit status: 0 done; 1 `check` or `doctor` found something; 2 the command line or an input is wrong; 3 no daemon answers;
-//! 4 the daemon refused, is of another protocol or its answer cannot be read; 5 trust was not changed; 6 an agent's
+//! Exit status: 0 done; 1 `check` or `doctor` found something, or `replay` a difference; 2 the command line or an input is
+//! wrong; 3 no daemon answers; 4 the daemon refused, is of another protocol or its answer cannot be read; 5 trust was not changed; 6 an agent's
 //! configuration was not changed; 7 the service manager refused. Output is plain when it is not a terminal; `--json` is
 //! for machines and holds exactly one JSON value, and one a line from `tail`.
 
@@ -14,6 +14,7 @@ mod install;
 mod lint;
 mod met;
 mod print;
+mod waterfall;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -43,6 +44,10 @@ fn main() -> ExitCode {
         Command::Check(check) => commands::check::run(check, &mut printer),
         Command::Explain(explain) => commands::explain::run(&arguments, explain, &mut printer),
         Command::Log(log) => commands::log::run(log, &mut printer),
+        Command::Timeline(timeline) => commands::timeline::run(timeline, &mut printer),
+        Command::Replay(replay) => commands::replay::run(&arguments, replay, &mut printer),
+        Command::Report(report) => commands::report::run(report, &mut printer),
+        Command::Top(top) => commands::top::run(&arguments, top, &mut printer),
         Command::Stats(stats) => commands::stats::run(&arguments, stats, &mut printer),
         Command::Tail(tail) => commands::tail::run(&arguments, tail, &mut printer),
         Command::Show(show) => commands::show::run(&arguments, show, &mut printer),

@@ -45,6 +45,11 @@ impl Printer {
         Printer::new(true).result(value, |_| ())
     }
 
+    /// Whether the output is for programs.
+    pub(crate) fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// Prints what is being done, for people; with `--json` there is the result alone.
     pub(crate) fn lines(&mut self, lines: &[String]) -> Result<(), Failure> {
         let mut out = anstream::stdout();
@@ -83,6 +88,13 @@ impl Printer {
         // Nobody is left to be told when standard error is closed.
         let _ = writeln!(anstream::stderr(), "{label} {}", safe(message));
     }
+}
+
+/// How wide lines may be: the terminal, else `COLUMNS`, else 80. Columns.
+pub(crate) fn width() -> usize {
+    let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    let said = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    terminal.filter(|columns| *columns > 0).or_else(said).unwrap_or(80).clamp(20, 400)
 }
 
 /// `text` in a colour.

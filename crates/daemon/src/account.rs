@@ -37,6 +37,8 @@ pub(crate) struct Account<'a> {
     pub(crate) cwd: &'a Path,
     pub(crate) received: Instant,
     pub(crate) client: Option<&'a Arc<str>>,
+    /// The agent behind a bridge.
+    pub(crate) agent: Option<&'a str>,
 }
 
 /// What has run until an event ended.
@@ -119,10 +121,12 @@ impl Account<'_> {
             session: self.session.clone(),
             pinned: self.pinned.clone(),
             client: self.client.cloned(),
+            agent: self.agent.map(str::to_owned),
             event: self.input.event_name().to_owned(),
             tool: tool(self.input),
             cwd: self.cwd.to_owned(),
             verdict,
+            received: self.received,
             duration,
             ran: selected.into_iter().map(|selected| selected.handler).zip(handled).collect(),
             answer: answer.as_ref().ok().cloned(),

@@ -109,7 +109,8 @@ pub async fn fan_out(
         return vec![alone(runner, selected, surroundings, cancel, progress).await];
     }
     let mut running = JoinSet::new();
-    let mut outcomes = vec![Handled::default(); plan.selected.len()];
+    let asked = Some(Instant::now());
+    let mut outcomes = vec![Handled { asked, ..Handled::default() }; plan.selected.len()];
     for (index, selected) in plan.selected.iter().enumerate() {
         let Some(stdin) = selected.stdin.clone() else { continue };
         let run = surroundings.run(&selected.handler, stdin);
@@ -149,7 +150,7 @@ pub async fn fan_out(
         match joined {
             Ok((index, outcome)) => {
                 if let Some(slot) = outcomes.get_mut(index) {
-                    *slot = outcome;
+                    *slot = Handled { asked, ..outcome };
                 }
             }
             Err(error) => tracing::error!(%error, "a handler run was lost"),
@@ -177,9 +178,10 @@ async fn alone(
     let tell =
         |ended: Option<&Handled>| progress.iter().for_each(|progress| progress(&selected.handler, ended));
     tell(None);
+    let asked = Some(Instant::now());
     let serving = Box::pin(serve(runner, surroundings.warmth.as_ref(), &selected.handler, run, None, cancel));
     let handled = unwound(serving).await;
     let handled = handled.unwrap_or_else(|_| Handled { outcome: Some(lost()), ..Handled::default() });
     tell(Some(&handled));
-    handled
+    Handled { asked, ..handled }
 }

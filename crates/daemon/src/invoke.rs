@@ -233,7 +233,8 @@ impl Run {
     fn account(&self) -> Account<'_> {
         let Run { daemon, session, pinned, input, id, cwd, received, client, .. } = self;
         let (id, received, client) = (*id, *received, client.as_ref());
-        Account { daemon, session, pinned, input, id, cwd, received, client }
+        let agent = self.options.agent.as_ref().map(|agent| agent.name.as_str());
+        Account { daemon, session, pinned, input, id, cwd, received, client, agent }
     }
 
     async fn decide(&self, execution: &Execution, ended: &mut Ended) -> (Answer, bool) {

@@ -21,6 +21,8 @@ pub struct Handled {
     pub warm: bool,
     /// What is to be said of its lifecycle.
     pub remarks: Vec<Diagnostic>,
+    /// When it was asked for.
+    pub asked: Option<Instant>,
 }
 
 /// Makes the environment of prewarmed processes.
@@ -125,8 +127,10 @@ pub(crate) async fn serve(
     };
     let remarks = remarks.into_iter().map(|remark| diagnostic(handler, remark)).collect();
     match went {
-        Went::Ran(outcome) => Handled { outcome: Some(outcome), warm, remarks },
-        Went::Cold => Handled { outcome: Some(runner.run(run, cancel).await), warm: false, remarks },
+        Went::Ran(outcome) => Handled { outcome: Some(outcome), warm, remarks, asked: None },
+        Went::Cold => {
+            Handled { outcome: Some(runner.run(run, cancel).await), warm: false, remarks, asked: None }
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! From an event that has ended to its record: without secrets, and cut where it is too long.
 
 use std::collections::HashMap;
+use std::time::Duration;
 
 use hooksd_config::Handler;
 use hooksd_engine::outcome::Outcome;
@@ -40,9 +41,8 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
         let outcome = handled.outcome.as_ref();
         let report = reports.get(handler.id.as_str());
         let word = outcome.map(ended_word);
-        let micros = |read: &dyn Fn(&Outcome) -> std::time::Duration| {
-            outcome.map_or(0, |outcome| u64::try_from(read(outcome).as_micros()).unwrap_or(u64::MAX))
-        };
+        let micros =
+            |read: &dyn Fn(&Outcome) -> Duration| outcome.map_or(0, |outcome| in_micros(read(outcome)));
         let command = match &handler.argv {
             Some(argv) => argv.join(" "),
             None => handler.command.clone(),
@@ -54,8 +54,13 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
             status: report.map_or(HandlerStatus::Cancelled, |report| report.status),
             exit_code: word.and_then(|(_, status, _)| status),
             signal: word.and_then(|(.., signal)| signal),
+            start_us: handled
+                .asked
+                .map_or(0, |asked| in_micros(asked.saturating_duration_since(finished.received))),
             queue_us: micros(&|outcome| outcome.queued),
             run_us: micros(&|outcome| outcome.duration),
+            spawn_us: micros(&|outcome| outcome.spawn),
+            drain_us: micros(&|outcome| outcome.drain),
             stdout_bytes: outcome.map_or(0, |outcome| outcome.stdout.total),
             stderr_bytes: outcome.map_or(0, |outcome| outcome.stderr.total),
             truncated: report.is_some_and(|report| report.truncated),
@@ -71,6 +76,7 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
         session: finished.session.id.clone(),
         thread_id: name(&finished.session.thread_id.decoded()),
         client: finished.client.as_deref().map(name),
+        agent: finished.agent.as_deref().map(name),
         event: name(&finished.event),
         tool: finished.tool.as_deref().map(name),
         snapshot_id: finished.pinned.snapshot().id.clone(),
@@ -78,7 +84,7 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
         outcome: finished.verdict.outcome.to_owned(),
         reason: finished.verdict.reason.as_deref().map(text),
         winner: finished.verdict.winner.clone(),
-        duration_us: u64::try_from(finished.duration.as_micros()).unwrap_or(u64::MAX),
+        duration_us: in_micros(finished.duration),
         handlers: finished.ran.iter().map(handler).collect(),
         diagnostics: diagnostics
             .map(|mut diagnostic| {
@@ -89,6 +95,10 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
             .collect(),
         payload: finished.payload.as_deref().map(|bytes| payload(redactor, bytes)),
     }
+}
+
+fn in_micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// What a handler has read or printed, as it is kept.

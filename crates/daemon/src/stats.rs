@@ -14,7 +14,7 @@ use hooksd_protocol::methods::{HandlerStats, HandlerStatus, Latency};
 /// The most handlers that are counted each by itself. Handlers. All others are counted together.
 const MAX_HANDLERS: usize = 1024;
 
-/// What events come to; see [`hooksd_engine::reduce::outcome`].
+/// What events come to; see [`hooksd_protocol::decision::Decision::outcome`].
 const OUTCOMES: [&str; 10] =
     ["none", "deny", "ask", "allow", "stop", "continue", "feedback", "context", "cancelled", "failed"];
 

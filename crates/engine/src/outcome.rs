@@ -58,6 +58,10 @@ pub struct Outcome {
     pub duration: Duration,
     /// From asking for a run to the spawn.
     pub queued: Duration,
+    /// The part of `duration` in which the process was started; zero for one that was there already.
+    pub spawn: Duration,
+    /// The part of `duration` in which the process had ended and its output had not.
+    pub drain: Duration,
 }
 
 impl Outcome {
@@ -72,6 +76,8 @@ impl Outcome {
             ran_in_instead: None,
             duration: Duration::ZERO,
             queued: Duration::ZERO,
+            spawn: Duration::ZERO,
+            drain: Duration::ZERO,
         }
     }
 }

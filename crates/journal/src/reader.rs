@@ -1,5 +1,6 @@
 //! Reading: newest first, a page at a time.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
@@ -26,6 +27,33 @@ const BUSY_MS: u64 = 2000;
 /// # Errors
 /// When there is no journal, or it cannot be read.
 pub fn query(path: &Path, wanted: &JournalQuery) -> Result<JournalPage, JournalError> {
+    let connection = open(path)?;
+    read(&connection, wanted).map_err(database(path))
+}
+
+/// The newest record of each agent that came by a bridge, by the agent's name. Blocks; reads all of the journal once.
+///
+/// # Errors
+/// When there is no journal, or it cannot be read.
+pub fn last_of_agents(path: &Path) -> Result<BTreeMap<String, JournalRecord>, JournalError> {
+    let connection = open(path)?;
+    let read = || -> Result<BTreeMap<String, JournalRecord>, rusqlite::Error> {
+        // Beside the one max, SQLite gives the other columns of the same row.
+        let mut statement = connection.prepare(
+            "SELECT max(id), record ->> 'agent' AS agent, record FROM event WHERE agent IS NOT NULL GROUP BY agent",
+        )?;
+        let mut rows = statement.query([])?;
+        let mut last = BTreeMap::new();
+        while let Some(row) = rows.next()? {
+            let (agent, record): (String, String) = (row.get(1)?, row.get(2)?);
+            last.extend(serde_json::from_str(&record).ok().map(|record| (agent, record)));
+        }
+        Ok(last)
+    };
+    read().map_err(database(path))
+}
+
+fn open(path: &Path) -> Result<Connection, JournalError> {
     if !path.exists() {
         return Err(JournalError::Absent(path.to_owned()));
     }
@@ -38,7 +66,7 @@ pub fn query(path: &Path, wanted: &JournalQuery) -> Result<JournalPage, JournalE
         return Err(JournalError::Absent(path.to_owned()));
     }
     check(&connection, path)?;
-    read(&connection, wanted).map_err(&failed)
+    Ok(connection)
 }
 
 fn read(connection: &Connection, wanted: &JournalQuery) -> Result<JournalPage, rusqlite::Error> {

@@ -136,6 +136,45 @@ impl Decision {
         }
     }
 
+    /// The strongest thing it says: `deny`, `stop`, `ask`, `allow`, `continue` (the agent goes on instead of stopping),
+    /// `feedback`, `context`, or `none`.
+    #[must_use]
+    pub fn outcome(&self) -> &'static str {
+        let behavior = self.permission().map_or(Behavior::None, |permission| permission.behavior);
+        match (behavior, &self.body) {
+            (Behavior::Deny, _) => "deny",
+            _ if !self.continue_processing => "stop",
+            (Behavior::Ask, _) => "ask",
+            (Behavior::Allow, _) => "allow",
+            (_, Body::Stop { continue_loop: true, .. }) => "continue",
+            (_, Body::PostTool { feedback, .. }) if !feedback.is_empty() => "feedback",
+            (
+                _,
+                Body::Context { context }
+                | Body::Prompt { context, .. }
+                | Body::PreTool { context, .. }
+                | Body::PostTool { context, .. },
+            ) if !context.is_empty() => "context",
+            _ => "none",
+        }
+    }
+
+    /// Why it comes to that, in the words of the handler that has decided.
+    #[must_use]
+    pub fn reason(&self) -> Option<&str> {
+        match self.outcome() {
+            "deny" | "ask" | "allow" => self.permission()?.reason.as_deref(),
+            "stop" => self.stop_reason.as_deref(),
+            "continue" | "feedback" => match &self.body {
+                Body::PostTool { feedback, .. } | Body::Stop { feedback, .. } => {
+                    feedback.first().map(String::as_str)
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Reads a decision as a client gets it. Strict: an answer that does not fit is no answer.
     ///
     /// # Errors

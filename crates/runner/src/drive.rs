@@ -15,19 +15,19 @@ use crate::supervise::{Input, Step, Supervision, Verdict};
 
 /// Sees a launched handler to its end, by force at the deadline.
 pub(crate) async fn drive(launched: Launched, deadline: Instant, cancel: &CancellationToken) -> Outcome {
-    let Launched { mut child, mut stdin, mut stdout, mut stderr, ran_in_instead, started } = launched;
+    let Launched { mut child, mut stdin, mut stdout, mut stderr, ran_in_instead, started, spawn } = launched;
     let mut supervision = Supervision::new();
     let timer = sleep_until(deadline.into());
     tokio::pin!(timer);
     // What the one timer stands for in the present state.
     let mut alarm = Input::Deadline;
     let mut cancelled = false;
-    let mut exited = false;
+    let mut exited = None;
     let Verdict { end, output_left_open } = loop {
         let input = tokio::select! {
             biased;
             () = cancel.cancelled(), if !cancelled => Input::Cancelled,
-            status = child.exited(), if !exited => Input::Exited(status),
+            status = child.exited(), if exited.is_none() => Input::Exited(status),
             () = &mut timer => alarm,
             () = stdin.finish(), if stdin.is_open() => Input::Fed,
             () = stdout.finish(), if stdout.is_open() => Input::StdoutEof,
@@ -35,11 +35,15 @@ pub(crate) async fn drive(launched: Launched, deadline: Instant, cancel: &Cancel
         };
         // It may have ended just before: then its own status counts, and there is nothing to kill.
         let input = match input {
-            Input::Deadline | Input::Cancelled if !exited => child.try_reap().map_or(input, Input::Exited),
+            Input::Deadline | Input::Cancelled if exited.is_none() => {
+                child.try_reap().map_or(input, Input::Exited)
+            }
             other => other,
         };
         cancelled |= input == Input::Cancelled;
-        exited |= matches!(input, Input::Exited(_));
+        if matches!(input, Input::Exited(_)) {
+            exited.get_or_insert_with(Instant::now);
+        }
         match supervision.apply(input) {
             Step::Wait => {}
             Step::Drain => {
@@ -66,5 +70,7 @@ pub(crate) async fn drive(launched: Launched, deadline: Instant, cancel: &Cancel
         ran_in_instead,
         duration: started.elapsed(),
         queued: Duration::ZERO,
+        spawn,
+        drain: exited.map_or(Duration::ZERO, |exited| exited.elapsed()),
     }
 }

@@ -44,6 +44,8 @@ pub(crate) struct Launched {
     pub(crate) ran_in_instead: Option<String>,
     /// Just before the spawn.
     pub(crate) started: Instant,
+    /// How long the spawn took.
+    pub(crate) spawn: Duration,
 }
 
 /// What becomes of the daemon's end of stdin.
@@ -188,6 +190,7 @@ fn attempt(
                     stderr: err,
                     ran_in_instead: is_fallback.then(|| folder.to_string_lossy().into_owned()),
                     started,
+                    spawn: started.elapsed(),
                 });
             }
             Err(errno) => obstacle = Obstacle::Spawn(errno, folder.join(candidate)),

@@ -1,11 +1,15 @@
 //! `hooksctl agents`: which agents call hooksd, from which file, and whether what they call is this program.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use hooksd_journal::{JournalError, last_of_agents};
+use hooksd_protocol::methods::JournalRecord;
 use serde::Serialize;
 
 use super::install::Here;
+use super::trust::config_dir;
 use crate::failure::Failure;
 use crate::install::agents::{ALL, Agent, Scope};
 use crate::install::entry::Entry;
@@ -27,6 +31,17 @@ struct AgentReport {
     /// `null` when it cannot be seen without starting it.
     version: Option<String>,
     installed: Vec<Installed>,
+    /// Its newest event in the journal; `null` when there is none.
+    last_event: Option<LastEvent>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+struct LastEvent {
+    /// RFC 3339, UTC.
+    time: String,
+    event: String,
+    outcome: String,
+    invocation_id: String,
 }
 
 #[derive(Debug, Serialize)]
@@ -50,12 +65,33 @@ struct EntryReport {
 
 pub(crate) fn run(printer: &mut Printer) -> Result<ExitCode, Failure> {
     let here = Here::find()?;
-    let agents = ALL.into_iter().map(|agent| look(agent, &here)).collect();
+    let last = last_events(printer);
+    let agents = ALL.into_iter().map(|agent| look(agent, &here, &last)).collect();
     let report = Report { program: here.program.clone(), agents };
     printer.result(&report, |lines| text(&report, lines))
 }
 
-fn look(agent: &'static Agent, here: &Here) -> AgentReport {
+/// What the journal says. None, or one that cannot be read, costs nothing else.
+fn last_events(printer: &mut Printer) -> BTreeMap<String, LastEvent> {
+    let Ok(config_dir) = config_dir(None) else { return BTreeMap::new() };
+    let records = match last_of_agents(&hooksd_journal::path(&config_dir)) {
+        Ok(records) => records,
+        Err(JournalError::Absent(_)) => BTreeMap::new(),
+        Err(error) => {
+            printer.remark(&error.to_string());
+            BTreeMap::new()
+        }
+    };
+    let last = |record: JournalRecord| LastEvent {
+        time: record.time,
+        event: record.event,
+        outcome: record.outcome,
+        invocation_id: record.invocation_id,
+    };
+    records.into_iter().map(|(agent, record)| (agent, last(record))).collect()
+}
+
+fn look(agent: &'static Agent, here: &Here, last: &BTreeMap<String, LastEvent>) -> AgentReport {
     let seen = versions::look(agent, std::env::var_os("PATH"));
     let (program, version) = seen.map_or((None, None), |(program, version)| (Some(program), version));
     let mut installed: Vec<Installed> = Vec::new();
@@ -84,7 +120,10 @@ fn look(agent: &'static Agent, here: &Here) -> AgentReport {
             installed.push(Installed { scope, path, entries, missing, problem });
         }
     }
-    AgentReport { name: agent.name, program, version, installed }
+    // The bridge calls itself by the dialect that it speaks.
+    let spoken = hooksd_dialects::dialect(agent.name).map_or(agent.name, |dialect| dialect.name);
+    let last_event = last.get(spoken).cloned();
+    AgentReport { name: agent.name, program, version, installed, last_event }
 }
 
 fn calls(program: &str, this: &str) -> &'static str {
@@ -104,6 +143,10 @@ fn text(report: &Report, lines: &mut Vec<String>) {
         };
         let none = if agent.installed.is_empty() { ", not installed" } else { "" };
         lines.push(format!("{} ({version}){none}", agent.name));
+        if let Some(last) = &agent.last_event {
+            let time = safe(&last.time.get(..19).unwrap_or(&last.time).replace('T', " "));
+            lines.push(format!("    last     {} {}, {time}", safe(&last.event), safe(&last.outcome)));
+        }
         for installed in &agent.installed {
             let path = safe(&installed.path.display().to_string());
             lines.push(format!("    {:<8} {path}", installed.scope.word()));

@@ -35,7 +35,7 @@ pub(crate) fn run(
     printer.result(&result, |lines| describe(&result, lines))
 }
 
-fn session(wanted: &Invoke, event: &EventInput, folder: &str) -> SessionOpen {
+pub(super) fn session(wanted: &Invoke, event: &EventInput, folder: &str) -> SessionOpen {
     let cwd = match (&wanted.cwd, &event.cwd) {
         (None, Some(cwd)) => cwd.clone(),
         _ => folder.to_owned(),

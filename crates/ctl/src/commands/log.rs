@@ -17,9 +17,10 @@ use crate::print::{Printer, diagnostic, one_line, safe};
 pub(crate) fn run(wanted: &Log, printer: &mut Printer) -> Result<ExitCode, Failure> {
     let path = hooksd_journal::path(&config_dir(wanted.config_dir.as_deref())?);
     if let Some(LogAction::Show(show)) = &wanted.action {
-        return one(&path, &show.id, printer);
+        let record = one_record(&path, &show.id)?;
+        return printer.result(&record, |lines| describe(&record, lines));
     }
-    let mut asked = JournalQuery {
+    let asked = JournalQuery {
         event: wanted.event.clone(),
         tool: wanted.tool.clone(),
         session: wanted.session.clone(),
@@ -29,18 +30,7 @@ pub(crate) fn run(wanted: &Log, printer: &mut Printer) -> Result<ExitCode, Failu
         until: wanted.until.as_deref().map(|text| time("--until", text)).transpose()?,
         ..JournalQuery::default()
     };
-    let (mut found, mut left) = (JournalPage::default(), wanted.limit);
-    while left > 0 {
-        asked.limit = Some(left.min(MAX_LIMIT));
-        let page = query(&path, &asked)?;
-        left = left.saturating_sub(u32::try_from(page.records.len()).unwrap_or(u32::MAX));
-        found.records.extend(page.records);
-        found.cursor = page.cursor;
-        asked.cursor = page.cursor;
-        if page.cursor.is_none() {
-            break;
-        }
-    }
+    let found = pages(&path, asked, wanted.limit)?;
     printer.result(&found, |lines| {
         lines.extend(found.records.iter().map(line));
         if found.records.is_empty() {
@@ -49,21 +39,39 @@ pub(crate) fn run(wanted: &Log, printer: &mut Printer) -> Result<ExitCode, Failu
     })
 }
 
-fn one(path: &Path, id: &str, printer: &mut Printer) -> Result<ExitCode, Failure> {
+/// The newest records that a query asks for, at most so many.
+pub(super) fn pages(path: &Path, mut asked: JournalQuery, most: u32) -> Result<JournalPage, Failure> {
+    let (mut found, mut left) = (JournalPage::default(), most);
+    while left > 0 {
+        asked.limit = Some(left.min(MAX_LIMIT));
+        let page = query(path, &asked)?;
+        left = left.saturating_sub(u32::try_from(page.records.len()).unwrap_or(u32::MAX));
+        found.records.extend(page.records);
+        found.cursor = page.cursor;
+        asked.cursor = page.cursor;
+        if page.cursor.is_none() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// The one record whose id begins so.
+pub(super) fn one_record(path: &Path, id: &str) -> Result<JournalRecord, Failure> {
     let asked =
         JournalQuery { invocation_id: Some(id.to_owned()), limit: Some(2), ..JournalQuery::default() };
-    let records = query(path, &asked)?.records;
-    match records.as_slice() {
-        [] => Err(Failure::Input(format!("no event in the journal has an id that begins with {id}"))),
-        [first, second] if first.invocation_id != second.invocation_id => Err(Failure::Input(format!(
-            "more than one event has an id that begins with {id}: give more of it"
-        ))),
-        [record, ..] => printer.result(record, |lines| describe(record, lines)),
+    let mut records = query(path, &asked)?.records.into_iter();
+    match (records.next(), records.next()) {
+        (None, _) => Err(Failure::Input(format!("no event in the journal has an id that begins with {id}"))),
+        (Some(first), Some(second)) if first.invocation_id != second.invocation_id => Err(Failure::Input(
+            format!("more than one event has an id that begins with {id}: give more of it"),
+        )),
+        (Some(record), _) => Ok(record),
     }
 }
 
 /// RFC 3339, or how long ago.
-fn time(flag: &str, text: &str) -> Result<Deadline, Failure> {
+pub(super) fn time(flag: &str, text: &str) -> Result<Deadline, Failure> {
     if let Some(time) = Deadline::parse(text) {
         return Ok(time);
     }

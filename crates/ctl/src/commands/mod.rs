@@ -13,6 +13,8 @@ pub(crate) mod log;
 pub(crate) mod openmetrics;
 pub(crate) mod pages;
 pub(crate) mod reload;
+pub(crate) mod replay;
+pub(crate) mod report;
 pub(crate) mod restart;
 pub(crate) mod service;
 pub(crate) mod sessions;
@@ -21,6 +23,8 @@ pub(crate) mod shutdown;
 pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod tail;
+pub(crate) mod timeline;
+pub(crate) mod top;
 pub(crate) mod trust;
 
 use std::path::PathBuf;

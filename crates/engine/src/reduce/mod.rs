@@ -3,7 +3,7 @@
 mod specific;
 mod verdict;
 
-pub use verdict::{Verdict, outcome};
+pub use verdict::Verdict;
 
 use hooksd_config::{Handler, OnFailure};
 use hooksd_protocol::decision::{Behavior, Body, Decision, Permission};

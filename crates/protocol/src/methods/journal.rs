@@ -66,6 +66,9 @@ pub struct JournalRecord {
     /// The client, as it has called itself in `initialize`.
     #[serde(default)]
     pub client: Option<String>,
+    /// The agent, when a bridge has asked for one that does not know hooksd.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub agent: Option<String>,
     /// The event.
     pub event: String,
     /// The tool it is about.
@@ -113,10 +116,19 @@ pub struct JournalHandler {
     /// The signal that killed it, if one did.
     #[serde(default)]
     pub signal: Option<i32>,
+    /// From the event's arrival to asking for the run. Microseconds.
+    #[serde(default)]
+    pub start_us: u64,
     /// Waiting before the spawn. Microseconds.
     pub queue_us: u64,
     /// From the spawn to the end, reading the last of its output included. Microseconds.
     pub run_us: u64,
+    /// Of `run_us`: starting the process. Microseconds; zero for one that was there before the event.
+    #[serde(default)]
+    pub spawn_us: u64,
+    /// Of `run_us`: the process had ended, what holds its output had not. Microseconds.
+    #[serde(default)]
+    pub drain_us: u64,
     /// Bytes it wrote to stdout.
     pub stdout_bytes: u64,
     /// Bytes it wrote to stderr.

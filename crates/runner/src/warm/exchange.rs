@@ -244,6 +244,8 @@ impl Exchanged {
             ran_in_instead,
             duration,
             queued,
+            spawn: Duration::ZERO,
+            drain: Duration::ZERO,
         }
     }
 }

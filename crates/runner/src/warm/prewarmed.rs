@@ -1,7 +1,7 @@
 //! A process per event, started ahead and waiting on stdin. From the payload on it is an ordinary run.
 
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
@@ -86,7 +86,7 @@ impl Warm {
             // Nobody reads: as if it had all been read.
             Some(Err(_)) | None => Feed::closed(),
         };
-        launched.started = Instant::now();
+        (launched.started, launched.spawn) = (Instant::now(), Duration::ZERO);
         let end = launched.started + run.timeout.min(LONGEST_TIMEOUT);
         let outcome = drive(launched, run.deadline.map_or(end, |deadline| deadline.min(end)), cancel).await;
         self.refill(key, slot, ahead, run);
