@@ -7,6 +7,7 @@ use crate::document::HandlerDeclaration;
 use crate::lifecycle::Lifecycle;
 use crate::snapshot::{Group, OnFailure};
 use hooksd_protocol::event::EventName;
+use hooksd_protocol::json::RawJson;
 use hooksd_protocol::methods::LegacyCommand;
 
 /// The canonical text of merged groups.
@@ -132,24 +133,8 @@ fn handler_text(out: &mut String, handler: &HandlerDeclaration) {
 }
 
 fn string(out: &mut String, text: &str) {
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\0'..='\u{1f}' => {
-                // Writing to a String does not fail.
-                let _ = write!(out, "\\u{:04x}", u32::from(c));
-            }
-            _ => out.push(c),
-        }
-    }
-    out.push('"');
+    // serde_json escapes what Python's json.dumps(ensure_ascii=False) does, and as it does.
+    out.push_str(RawJson::string(text).get());
 }
 
 /// A finite float as Python's `repr` spells it: shortest digits, exponent below 1e-4 and from 1e16.
@@ -167,7 +152,14 @@ pub fn float(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::float;
+    use super::{float, string};
+
+    #[test]
+    fn strings_are_spelled_as_python_does() {
+        let mut out = String::new();
+        string(&mut out, "a\"\\/\n\r\t\u{8}\u{c}\u{1}\u{1f}\u{7f}ü\u{2028}😀");
+        assert_eq!(out, "\"a\\\"\\\\/\\n\\r\\t\\b\\f\\u0001\\u001f\u{7f}ü\u{2028}😀\"");
+    }
 
     #[test]
     fn floats_are_spelled_as_python_does() {

@@ -30,7 +30,7 @@ use crate::lifecycle::{Handled, Warmth};
 use crate::once::{Answer, Delivery, Execution, Finisher};
 use crate::pinned::{MAX_DEPTH, Pinned};
 use crate::session::Session;
-use crate::sessions::open_inline;
+use crate::sessions::open_for_event;
 use crate::transcripts;
 
 /// The session of a request.
@@ -86,11 +86,7 @@ pub(crate) async fn invoke(
     let listed = matches!(request.target, Target::Open(_));
     let session = match request.target {
         Target::Open(session) => session,
-        Target::Inline(open) => {
-            let daemon = daemon.clone();
-            blocking(move || Ok(open_inline(&daemon.settings, &daemon.documents, *open, &daemon.killing)?))
-                .await?
-        }
+        Target::Inline(open) => open_for_event(&daemon, *open).await?,
     };
     let pinned = session.pinned.load_full();
     if let Some(got) = request.options.snapshot_id.as_deref().filter(|id| *id != pinned.snapshot().id) {

@@ -181,8 +181,10 @@ fn serve(
             starter.listening();
         }
         service::ready();
-        hooksd::run(listener, settings, shutdown).await;
+        // A task like those of its connections: they begin on the thread that accepted them.
+        let served = tokio::spawn(hooksd::run(listener, settings, shutdown)).await;
         signals.abort();
+        served.context("the server was lost")?;
         anyhow::Ok(())
     })?;
     drop(held);

@@ -8,13 +8,16 @@ use std::sync::{Arc, PoisonError, RwLock};
 use hooksd_protocol::invocation::check_cwd;
 use hooksd_protocol::methods::{SessionOpen, SessionReload, SessionRow};
 use hooksd_protocol::rpc::{RpcError, error_code};
+use tokio::task::block_in_place;
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
 
 use crate::account::session_changed;
+use crate::daemon::Daemon;
 use crate::feed::Feed;
 use crate::hot::{Documents, Shortage, outlast};
-use crate::pinned::{View, pin};
+use crate::invoke::blocking;
+use crate::pinned::{Pinned, View, pin};
 use crate::session::{Session, check_env, check_open, check_trust};
 use crate::settings::Settings;
 
@@ -37,16 +40,39 @@ pub(crate) fn open_inline(
     open: SessionOpen,
     stop: &CancellationToken,
 ) -> Result<Arc<Session>, Shortage> {
-    let view = View {
+    let view = view(&open);
+    let pinned = outlast(|| pin(settings, documents, view.clone()))?;
+    Ok(unlisted(open, pinned, stop))
+}
+
+/// The same where an event waits for it: on the thread that is here, since a look at files that are known takes less
+/// than waking another thread. The thread's other tasks move elsewhere, and so does the waiting in a shortage.
+pub(crate) async fn open_for_event(
+    daemon: &Arc<Daemon>,
+    open: SessionOpen,
+) -> Result<Arc<Session>, RpcError> {
+    let view = view(&open);
+    let first = block_in_place(|| pin(&daemon.settings, &daemon.documents, view));
+    if let Ok(pinned) = first {
+        return Ok(unlisted(open, pinned, &daemon.killing));
+    }
+    let daemon = daemon.clone();
+    blocking(move || Ok(open_inline(&daemon.settings, &daemon.documents, open, &daemon.killing)?)).await
+}
+
+fn view(open: &SessionOpen) -> View {
+    View {
         cwd: PathBuf::from(&open.cwd),
         mode: open.mode,
         trust: open.trust.clone(),
         env: open.env.as_ref().map(variables),
         plugins: open.plugins.clone(),
-    };
-    let pinned = outlast(|| pin(settings, documents, view.clone()))?;
+    }
+}
+
+fn unlisted(open: SessionOpen, pinned: Pinned, stop: &CancellationToken) -> Arc<Session> {
     let id = Uuid::new_v4().simple().to_string();
-    Ok(Arc::new(Session::new(id, open, pinned, stop.child_token())))
+    Arc::new(Session::new(id, open, pinned, stop.child_token()))
 }
 
 fn variables(env: &BTreeMap<String, String>) -> Arc<Vec<(OsString, OsString)>> {

@@ -1,5 +1,7 @@
 //! JSON Schema and OpenRPC, generated from the types: docs/ holds the result and a test holds it fresh.
 
+use std::sync::OnceLock;
+
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
@@ -129,8 +131,12 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
 
 /// The names of all methods.
 #[must_use]
-pub fn method_names() -> Vec<&'static str> {
-    all_methods(&mut SchemaGenerator::default()).into_iter().map(|method| method.name).collect()
+pub fn method_names() -> &'static [&'static str] {
+    // The schemas that come with the names are costly.
+    static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
+    let names =
+        || all_methods(&mut SchemaGenerator::default()).into_iter().map(|method| method.name).collect();
+    NAMES.get_or_init(names)
 }
 
 /// The daemon's description of itself: an OpenRPC 1.3 document.

@@ -23,6 +23,6 @@ pub(super) fn work(frame: &Frame<'_>, caller: &Caller) -> Result<Work, RpcError>
         version: env!("CARGO_PKG_VERSION").to_owned(),
         build: crate::BUILD.to_owned(),
         protocol_version: PROTOCOL_VERSION,
-        methods: schema::method_names().into_iter().map(str::to_owned).collect(),
+        methods: schema::method_names().iter().map(|name| (*name).to_owned()).collect(),
     })
 }
