@@ -2,8 +2,10 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
-use hooksd_tests::harness::{Agent, Setup, events, until, world, world_with};
+use hooksd_protocol::methods::JournalRecord;
+use hooksd_tests::harness::{Agent, Setup, events, eventually, until, world, world_with};
 use serde_json::{Value, json};
 
 use crate::refuses;
@@ -171,6 +173,33 @@ fn a_damaged_journal_is_moved_aside() {
         assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
         assert_eq!(records(&mut agent, json!({})).await.len(), 1);
         until("it is aside", || world.at(&format!("{DATABASE}.damaged")).exists()).await;
+    });
+}
+
+/// Also when no event comes: the daemon looks at its start, and every minute.
+#[test]
+fn what_is_too_old_goes() {
+    let mut setup = Setup::default();
+    setup.journal.max_age = Duration::from_secs(24 * 60 * 60);
+    world_with(setup, async |world| {
+        let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
+        agent.invoke(&events::pre()).await;
+        let young = records(&mut agent, json!({})).await.remove(0);
+        world.stop().await;
+        let mut old: JournalRecord = serde_json::from_value(young.clone()).unwrap();
+        old.time = "2020-01-01T00:00:00Z".to_owned();
+        let path = world.at(DATABASE);
+        rusqlite::Connection::open(&path).unwrap().execute("DELETE FROM event", []).unwrap();
+        let (mut writer, _) = hooksd_journal::Writer::open(&path).unwrap();
+        writer.append(&vec![old; 3000]).unwrap();
+        writer.append(&[serde_json::from_value(young.clone()).unwrap()]).unwrap();
+        drop(writer);
+        world.start().await;
+        let mut agent = world.agent().await;
+        eventually("the old ones have gone", async || {
+            (records(&mut agent, json!({})).await == [young.clone()]).then_some(())
+        })
+        .await;
     });
 }
 

@@ -12,6 +12,7 @@ mod broken;
 mod folders;
 mod inline;
 mod links;
+mod noise;
 mod overlapping;
 mod polling;
 mod saving;

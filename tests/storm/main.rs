@@ -16,7 +16,9 @@
 mod crash;
 mod drain;
 mod fairness;
+mod idle;
 mod inherited;
+mod journal;
 mod limits;
 mod nested;
 mod peers;

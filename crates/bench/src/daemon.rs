@@ -95,6 +95,11 @@ impl Server {
         Ok(path)
     }
 
+    /// The user's document.
+    pub(crate) fn document(&self) -> PathBuf {
+        self.folder.path().join("config/hooks.json")
+    }
+
     /// The folder of its sessions.
     pub(crate) fn project(&self) -> String {
         self.folder.path().join("project").display().to_string()

@@ -35,6 +35,8 @@ pub struct Size {
     pub sessions: usize,
     /// Handlers of the largest matching measurement.
     pub handlers: usize,
+    /// Edits of the reload measurement, in all rounds.
+    pub reloads: usize,
     /// The largest payload. Bytes.
     pub payload: usize,
 }
@@ -51,6 +53,7 @@ impl Size {
             events: 6_400,
             sessions: 10_000,
             handlers: 10_000,
+            reloads: 100,
             payload: 8 * 1024 * 1024,
         }
     }
@@ -72,6 +75,7 @@ impl Size {
             events: 128,
             sessions: 20,
             handlers: 100,
+            reloads: 2,
             payload: 64 * 1024,
         }
     }
@@ -86,7 +90,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// When a program cannot be started, or says something else than it should.
 pub fn compare(size: &Size, own: &Path, wanted: &[&str]) -> Result<String> {
     let mut table = table::Table::new(machine::line());
-    let all: [(&str, lines::Line); 11] = [
+    let all: [(&str, lines::Line); 12] = [
         ("a", lines::trip::no_match),
         ("b", lines::spawn::one),
         ("c", lines::spawn::twenty),
@@ -97,6 +101,7 @@ pub fn compare(size: &Size, own: &Path, wanted: &[&str]) -> Result<String> {
         ("h", lines::start::daemon),
         ("i", lines::start::client),
         ("j", lines::journal::looked_on),
+        ("k", lines::reload::edits),
         ("growth", lines::growth::all),
     ];
     for (id, measure) in all {

@@ -11,6 +11,11 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
+    /// Adds a round.
+    pub(crate) fn push(&mut self, round: Vec<Duration>) {
+        self.rounds.push(round);
+    }
+
     /// A percentile of all samples.
     pub(crate) fn percentile(&self, percent: usize) -> Duration {
         percentile(self.rounds.iter().flatten().copied().collect(), percent)

@@ -7,7 +7,7 @@ use bench::{Size, compare};
 #[test]
 fn every_line_of_the_table_can_be_measured() {
     let table = compare(&Size::tiny(), Path::new(env!("CARGO_BIN_EXE_bench")), &[]).unwrap();
-    for id in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j"] {
+    for id in ["a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"] {
         let row = table.lines().find(|line| line.split("  ").next() == Some(id));
         assert!(row.is_some(), "no line {id} in\n{table}");
     }

@@ -44,8 +44,8 @@ const AT_ONCE: usize = 64;
 /// How long after a failure the next attempt comes. Seconds. What comes in between is lost.
 const RETRY_SECONDS: u64 = 2;
 
-/// How often what is too old or too much is looked for. Seconds.
-const PRUNE_SECONDS: u64 = 10;
+/// How often what is too old is looked for, also when nothing happens. Seconds. What is too much goes as it comes.
+const PRUNE_SECONDS: u64 = 60;
 
 /// How long a reader waits for what is on its way. Seconds.
 const FLUSH_SECONDS: u64 = 2;
@@ -230,7 +230,8 @@ impl Shared {
     fn run(self: &Arc<Shared>) {
         let mut database = Database { writer: None, retry: Instant::now(), prune: Instant::now() };
         self.ready(&mut database);
-        while let Some(batch) = self.next() {
+        self.prune(&mut database);
+        while let Some(batch) = self.next(database.prune) {
             for part in chunks(batch) {
                 self.write(&mut database, &part);
                 lock(&self.queue).under_way -= part.len();
@@ -242,18 +243,22 @@ impl Shared {
         self.written_out.notify_all();
     }
 
-    /// The next batch, gathered for a while; none at the end.
-    fn next(&self) -> Option<Vec<Finished>> {
+    /// The next batch, gathered for a while; an empty one when nothing has come until `at`, none at the end.
+    fn next(&self, at: Instant) -> Option<Vec<Finished>> {
         let mut queue = lock(&self.queue);
         while queue.waiting.is_empty() {
             if queue.stop {
                 return None;
             }
             queue.hurry = false;
+            let left = at.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Some(Vec::new());
+            }
             queue.idle = true;
-            queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
+            (queue, _) = self.wake.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner);
+            queue.idle = false;
         }
-        queue.idle = false;
         let gather = Duration::from_millis(BATCH_MS);
         let (mut queue, _) = self
             .wake
@@ -271,18 +276,19 @@ impl Shared {
             && let Some(writer) = &mut database.writer
         {
             let records: Vec<_> = batch.iter().map(|finished| record(finished, &self.settings)).collect();
-            match writer.append(&records) {
-                Ok(()) => {
-                    self.written.fetch_add(batch.len() as u64, Ordering::Relaxed);
-                    lock(&self.problem).take();
-                    return;
-                }
+            let written = writer.append(&records);
+            let count = if written.is_ok() { &self.written } else { &self.lost };
+            count.fetch_add(batch.len() as u64, Ordering::Relaxed);
+            // What is too much goes before the next records come: a flood must not outrun the bound.
+            match written.and_then(|()| writer.forget_excess(self.settings.max_bytes)) {
+                Ok(_) => drop(lock(&self.problem).take()),
                 Err(error) => {
                     self.fail(&error.to_string());
                     database.retry = Instant::now() + Duration::from_secs(RETRY_SECONDS);
                     database.writer = None;
                 }
             }
+            return;
         }
         self.lost.fetch_add(batch.len() as u64, Ordering::Relaxed);
     }
@@ -317,15 +323,17 @@ impl Shared {
 
     fn prune(&self, database: &mut Database) {
         let now = Instant::now();
-        let Some(writer) = database.writer.as_mut().filter(|_| now >= database.prune) else { return };
-        match writer.prune(self.settings.max_bytes, self.settings.max_age) {
-            // There is more to do: after the next batch, which comes first.
-            Ok(true) => {}
-            Ok(false) => database.prune = now + Duration::from_secs(PRUNE_SECONDS),
-            Err(error) => {
-                database.prune = now + Duration::from_secs(PRUNE_SECONDS);
-                self.fail(&error.to_string());
-            }
+        if now < database.prune {
+            return;
+        }
+        database.prune = now + Duration::from_secs(PRUNE_SECONDS);
+        let Some(writer) = database.writer.as_mut() else { return };
+        let excess = writer.forget_excess(self.settings.max_bytes);
+        match excess.and_then(|more| Ok(more | writer.forget_old(self.settings.max_age)?)) {
+            // There is more to do, but whatever waits comes first.
+            Ok(true) => database.prune = now,
+            Ok(false) => {}
+            Err(error) => self.fail(&error.to_string()),
         }
     }
 
@@ -367,7 +375,7 @@ struct Database {
     writer: Option<Writer>,
     /// When to try again.
     retry: Instant,
-    /// When to look for what is too much.
+    /// When to look for what is too old.
     prune: Instant,
 }
 

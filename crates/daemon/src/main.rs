@@ -12,6 +12,7 @@ use hooksd::background::{self, Starter};
 use hooksd::configure::{self, Given, SettingsError};
 use hooksd::listen::{ListenError, listen, listen_in_turn};
 use hooksd::{Settings, Shutdown, activation, demo, service};
+use rustix::process::Signal;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -191,13 +192,16 @@ fn serve(
 }
 
 /// TERM and INT stop the daemon, the second one without waiting for running events. HUP has it look at all documents.
-/// From here on none of them ends the process by itself.
+/// From here on none of them ends the process by itself, nor does XFSZ: a file that grows beyond the limit of files is
+/// an error of that file.
 fn watch_signals(shutdown: Shutdown) -> Result<JoinHandle<()>> {
     let watch = |kind| signal(kind).context("signals cannot be watched");
     let mut term = watch(SignalKind::terminate())?;
     let mut interrupt = watch(SignalKind::interrupt())?;
     let mut hangup = watch(SignalKind::hangup())?;
+    let too_large = watch(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
     Ok(tokio::spawn(async move {
+        let _too_large = too_large;
         loop {
             tokio::select! {
                 _ = term.recv() => shutdown.once_more(),

@@ -121,6 +121,11 @@ impl Subscriber {
 
     /// Offers an item. Never waits.
     pub(crate) fn offer(&self, item: &Arc<Item>) -> Fate {
+        self.offer_at(item, Instant::now())
+    }
+
+    /// The same at a time of the caller's.
+    fn offer_at(&self, item: &Arc<Item>, now: Instant) -> Fate {
         if self.closed.is_cancelled() {
             return Fate::Ended { dropped: false };
         }
@@ -133,7 +138,7 @@ impl Subscriber {
             self.arrived.notify_one();
             return Fate::Takes;
         }
-        let since = *waiting.losing_since.get_or_insert_with(Instant::now);
+        let since = *waiting.losing_since.get_or_insert(now);
         let lost = match waiting.entries.back_mut() {
             Some(Entry::Gap(Some(lost))) => {
                 *lost += 1;
@@ -144,7 +149,7 @@ impl Subscriber {
                 1
             }
         };
-        let stalled = since.elapsed() >= Duration::from_secs(STALLED_SECONDS);
+        let stalled = now.saturating_duration_since(since) >= Duration::from_secs(STALLED_SECONDS);
         if lost < MAX_LOST && !stalled {
             return Fate::Loses;
         }
@@ -326,6 +331,28 @@ mod tests {
         let reason = format!("{MAX_LOST} items were lost without one being read");
         let lost = QUEUE as u64 + MAX_LOST;
         assert_eq!(told(&subscriber), [json!({ "subscription": 1, "reason": reason, "lost": lost })]);
+    }
+
+    #[test]
+    fn b79_who_reads_nothing_for_a_minute_while_items_are_lost_is_dropped() {
+        let (subscriber, one, start) = (subscriber(), item(1), Instant::now());
+        let after = |milliseconds| start + Duration::from_millis(milliseconds);
+        let minute = STALLED_SECONDS * 1000;
+        // Nothing is lost yet: it may take its time.
+        (0..QUEUE).for_each(|_| assert!(matches!(subscriber.offer_at(&one, after(0)), Fate::Takes)));
+        assert!(matches!(subscriber.offer_at(&one, after(10 * minute)), Fate::Loses));
+        assert!(matches!(subscriber.offer_at(&one, after(11 * minute - 1)), Fate::Loses));
+        // One that reads, however slowly, begins anew.
+        subscriber.next();
+        assert!(matches!(subscriber.offer_at(&one, after(11 * minute)), Fate::Loses | Fate::Takes));
+        assert!(matches!(subscriber.offer_at(&one, after(11 * minute)), Fate::Loses));
+        assert!(matches!(subscriber.offer_at(&one, after(12 * minute - 1)), Fate::Loses));
+        assert!(matches!(subscriber.offer_at(&one, after(12 * minute)), Fate::Ended { dropped: true }));
+        let all = told(&subscriber);
+        let reason = format!("nothing was read for {STALLED_SECONDS} s while items were lost");
+        assert_eq!(all.len(), 1);
+        assert_eq!(all[0]["reason"], reason);
+        assert!(all[0]["lost"].as_u64().unwrap() >= QUEUE as u64, "{all:?}");
     }
 
     #[test]

@@ -137,11 +137,27 @@ impl Writer {
         transaction.commit().map_err(&failed)
     }
 
-    /// Removes what is too old or too much, some at a time; whether there is more to do.
+    /// Removes the oldest records, some at a time, while all of them take more than `max_bytes`; whether it did. Cheap
+    /// when there is nothing to do.
     ///
     /// # Errors
     /// When the database refuses.
-    pub fn prune(&mut self, max_bytes: u64, max_age: Duration) -> Result<bool, JournalError> {
+    pub fn forget_excess(&mut self, max_bytes: u64) -> Result<bool, JournalError> {
+        let failed = database(&self.path);
+        if self.bytes().map_err(&failed)? <= max_bytes {
+            return Ok(false);
+        }
+        let oldest = "DELETE FROM event WHERE id IN (SELECT id FROM event ORDER BY id LIMIT ?1)";
+        let mut oldest = self.connection.prepare_cached(oldest).map_err(&failed)?;
+        Ok(oldest.execute([PRUNED_AT_ONCE]).map_err(&failed)? > 0)
+    }
+
+    /// Removes what is older than `max_age`, some at a time, and gives free pages back to the file system; whether there
+    /// is more to do.
+    ///
+    /// # Errors
+    /// When the database refuses.
+    pub fn forget_old(&mut self, max_age: Duration) -> Result<bool, JournalError> {
         let failed = database(&self.path);
         let oldest = SystemTime::now().checked_sub(max_age).unwrap_or(UNIX_EPOCH);
         let too_old = self
@@ -151,23 +167,13 @@ impl Writer {
                 params![PRUNED_AT_ONCE, Deadline::of(oldest).micros()],
             )
             .map_err(&failed)?;
-        let mut too_much = 0;
-        if self.bytes().map_err(&failed)? > max_bytes {
-            too_much = self
-                .connection
-                .execute(
-                    "DELETE FROM event WHERE id IN (SELECT id FROM event ORDER BY id LIMIT ?1)",
-                    [PRUNED_AT_ONCE],
-                )
-                .map_err(&failed)?;
-        }
         let mut free = self
             .connection
             .prepare_cached(&format!("PRAGMA incremental_vacuum({FREED_AT_ONCE})"))
             .map_err(&failed)?;
         let mut rows = free.query([]).map_err(&failed)?;
         while rows.next().map_err(&failed)?.is_some() {}
-        Ok(too_old > 0 || too_much > 0)
+        Ok(too_old > 0)
     }
 
     /// What the records take.

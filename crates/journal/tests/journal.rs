@@ -164,12 +164,13 @@ fn the_oldest_go_first_when_there_is_too_much() {
     let most = 1024 * 1024;
     for batch in 0..20 {
         writer.append(&(batch * 500..(batch + 1) * 500).map(record).collect::<Vec<_>>()).unwrap();
-        while writer.prune(most, Duration::from_secs(1_000_000_000)).unwrap() {}
+        while writer.forget_excess(most).unwrap() {}
+        writer.forget_old(Duration::from_secs(1_000_000_000)).unwrap();
     }
     let found = numbers(&file, &JournalQuery { limit: Some(1000), ..JournalQuery::default() });
     assert_eq!(found[0], 9_999);
     assert!(fs::metadata(&file).unwrap().len() < 2 * most, "{}", fs::metadata(&file).unwrap().len());
-    while writer.prune(most, Duration::ZERO).unwrap() {}
+    while writer.forget_old(Duration::ZERO).unwrap() {}
     assert!(writer.is_in_place());
     fs::rename(&file, top.path().join("elsewhere")).unwrap();
     assert!(!writer.is_in_place());
@@ -183,6 +184,6 @@ fn what_is_too_old_goes() {
     let now = Deadline::of(SystemTime::now()).to_string();
     let old = JournalRecord { time: "2020-01-01T00:00:00Z".to_owned(), ..record(1) };
     writer.append(&[old, JournalRecord { time: now, ..record(2) }]).unwrap();
-    while writer.prune(u64::MAX, Duration::from_secs(3600)).unwrap() {}
+    while writer.forget_old(Duration::from_secs(3600)).unwrap() {}
     assert_eq!(numbers(&file, &JournalQuery::default()), [2]);
 }

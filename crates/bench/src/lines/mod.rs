@@ -5,6 +5,7 @@ pub(crate) mod journal;
 pub(crate) mod matching;
 pub(crate) mod memory;
 pub(crate) mod python;
+pub(crate) mod reload;
 pub(crate) mod spawn;
 pub(crate) mod start;
 pub(crate) mod throughput;

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::{Duration, Instant, SystemTime};
 
-use notify::{Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher};
+use notify::{Config, Event, EventKind, EventKindMask, RecommendedWatcher, RecursiveMode, Watcher};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -172,9 +172,36 @@ fn way(path: &Path) -> Vec<PathBuf> {
 struct Folders {
     heard: Arc<Notify>,
     interest: Interest,
-    watcher: Option<RecommendedWatcher>,
-    watched: HashMap<PathBuf, Identity>,
+    watchers: Option<Watchers>,
+    /// Each with whether a document stands in it.
+    watched: HashMap<PathBuf, (Identity, bool)>,
     trouble: Option<(String, Instant)>,
+}
+
+/// Two, because the kernel is told what to say of a folder: somebody who writes into a file of a folder that is only
+/// passed through, as a home or /tmp, must not wake the daemon at every write.
+struct Watchers {
+    /// Hears of names only.
+    ways: RecommendedWatcher,
+    /// Hears of what is written as well.
+    documents: RecommendedWatcher,
+}
+
+impl Watchers {
+    fn new(heard: &Arc<Notify>, interest: &Interest) -> notify::Result<Watchers> {
+        let names = EventKindMask::CREATE
+            | EventKindMask::REMOVE
+            | EventKindMask::MODIFY_NAME
+            | EventKindMask::MODIFY_META;
+        Ok(Watchers {
+            ways: new_watcher(names, heard.clone(), interest.clone())?,
+            documents: new_watcher(names | EventKindMask::MODIFY_DATA, heard.clone(), interest.clone())?,
+        })
+    }
+
+    fn of(&mut self, document: bool) -> &mut RecommendedWatcher {
+        if document { &mut self.documents } else { &mut self.ways }
+    }
 }
 
 impl Folders {
@@ -182,7 +209,7 @@ impl Folders {
         Folders {
             heard,
             interest: Interest::default(),
-            watcher: None,
+            watchers: None,
             watched: HashMap::new(),
             trouble: None,
         }
@@ -206,38 +233,38 @@ impl Folders {
         *self.interest.write().unwrap_or_else(PoisonError::into_inner) = wanted.names;
         self.trouble = self.try_watch(&wanted.folders).err().map(|error| (explain(&error), Instant::now()));
         if self.trouble.is_some() {
-            self.watcher = None;
+            self.watchers = None;
             self.watched.clear();
         }
         self.trouble.as_ref().map(|(cause, _)| cause.clone())
     }
 
     fn try_watch(&mut self, wanted: &HashMap<PathBuf, bool>) -> notify::Result<()> {
-        let watcher = match &mut self.watcher {
-            Some(watcher) => watcher,
-            none => none.insert(new_watcher(self.heard.clone(), self.interest.clone())?),
+        let watchers = match &mut self.watchers {
+            Some(watchers) => watchers,
+            none => none.insert(Watchers::new(&self.heard, &self.interest)?),
         };
-        let gone: Vec<PathBuf> = self
+        let gone: Vec<(PathBuf, bool)> = self
             .watched
             .iter()
-            .filter(|(folder, identity)| {
-                !wanted.contains_key(*folder) || identity_of(folder) != Some(**identity)
+            .filter(|(folder, (identity, needed))| {
+                wanted.get(*folder) != Some(needed) || identity_of(folder) != Some(*identity)
             })
-            .map(|(folder, _)| folder.clone())
+            .map(|(folder, (_, needed))| (folder.clone(), *needed))
             .collect();
-        for folder in gone {
+        for (folder, needed) in gone {
             self.watched.remove(&folder);
             // Fails when the folder is gone already, which is as good.
-            let _ = watcher.unwatch(&folder);
+            let _ = watchers.of(needed).unwatch(&folder);
         }
         for (folder, needed) in wanted {
             if self.watched.contains_key(folder) {
                 continue;
             }
             let Some(identity) = identity_of(folder) else { continue };
-            match watcher.watch(folder, RecursiveMode::NonRecursive) {
+            match watchers.of(*needed).watch(folder, RecursiveMode::NonRecursive) {
                 Ok(()) => {
-                    self.watched.insert(folder.clone(), identity);
+                    self.watched.insert(folder.clone(), (identity, *needed));
                     // Something may have happened before the watch was there.
                     self.heard.notify_one();
                 }
@@ -259,8 +286,12 @@ fn identity_of(folder: &Path) -> Option<Identity> {
     fs::metadata(folder).ok().map(|data| (data.dev(), data.ino(), data.created().ok()))
 }
 
-fn new_watcher(heard: Arc<Notify>, interest: Interest) -> notify::Result<RecommendedWatcher> {
-    notify::recommended_watcher(move |event: notify::Result<Event>| {
+fn new_watcher(
+    kinds: EventKindMask,
+    heard: Arc<Notify>,
+    interest: Interest,
+) -> notify::Result<RecommendedWatcher> {
+    let hear = move |event: notify::Result<Event>| {
         let matters = match &event {
             // Our own reads are no changes.
             Ok(event) if matches!(event.kind, EventKind::Access(_)) => false,
@@ -274,7 +305,8 @@ fn new_watcher(heard: Arc<Notify>, interest: Interest) -> notify::Result<Recomme
         if matters {
             heard.notify_one();
         }
-    })
+    };
+    RecommendedWatcher::new(hear, Config::default().with_event_kinds(kinds))
 }
 
 fn is_forbidden(error: &notify::Error) -> bool {
