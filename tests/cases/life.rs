@@ -343,10 +343,10 @@ fn b73_another_versions_daemon_is_named_shown_and_stopped() {
             until("it ends", || child.try_wait().unwrap().is_some()).await;
         }
         let mut child = pretender(world, "mute").await;
-        let mut restart = ctl(world, &["--json", "restart"]).spawn().unwrap();
+        let restart = tokio::spawn(program::run(ctl(world, &["--json", "restart"])));
         until("the old one ends", || child.try_wait().unwrap().is_some()).await;
-        until("it is done", || restart.try_wait().unwrap().is_some()).await;
-        assert_eq!(restart.wait().unwrap().code(), Some(0));
+        let restarted = restart.await.unwrap();
+        assert_eq!(restarted.status, Some(0), "{}", restarted.stderr);
         let status = program::run(ctl(world, &["--json", "status"])).await;
         let status: serde_json::Value = serde_json::from_str(&status.stdout).unwrap();
         assert_eq!((&status["version"], &status["protocol_version"]), (&json!(ours), &json!(1)));

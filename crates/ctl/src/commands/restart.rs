@@ -4,6 +4,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use hooksd_client::ClientError;
+use hooksd_client::blocking::Client;
 use serde::Serialize;
 
 use super::{connect, start};
@@ -14,6 +15,10 @@ use crate::print::{Printer, safe};
 
 /// How long the old daemon may take beyond the time its running events have. Seconds: it kills and cleans up then.
 const END_SECONDS: u64 = 20;
+
+/// How often a connection may break before it has answered. Times: the socket of a daemon that is just ending takes
+/// connections until the system has closed it.
+const MOST_BROKEN: usize = 5;
 
 /// What was done.
 #[derive(Serialize)]
@@ -47,8 +52,7 @@ pub(crate) fn run(
         Err(Failure::Client(ClientError::NotRunning { .. })) => None,
         Err(failure) => return Err(failure),
     };
-    let mut client = start(arguments)?;
-    let now = Met::greet(&mut client)?;
+    let (mut client, now) = start_and_greet(arguments)?;
     let pid = Process::of(&mut client).map(|process| process.pid);
     let done = Restarted {
         replaced: before.as_ref().and_then(|met| met.version.clone()),
@@ -63,4 +67,21 @@ pub(crate) fn run(
         let process = pid.map(|pid| format!(", process {pid}")).unwrap_or_default();
         lines.push(format!("{}; {} is running{process}", safe(&replaced), safe(&now.name())));
     })
+}
+
+/// The daemon that runs now, started if need be. A connection that breaks at once was still the old one's.
+fn start_and_greet(arguments: &Arguments) -> Result<(Client, Met), Failure> {
+    let mut broken = 0;
+    loop {
+        let mut client = start(arguments)?;
+        match Met::greet(&mut client) {
+            Ok(met) => return Ok((client, met)),
+            Err(Failure::Client(ClientError::Connection(_) | ClientError::Closed))
+                if broken < MOST_BROKEN =>
+            {
+                broken += 1;
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
 }
