@@ -4,10 +4,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use hooksd_client::ClientError;
-use hooksd_client::blocking::Client;
 use serde::Serialize;
 
-use super::{connect, start};
+use super::{connect, start_and_greet};
 use crate::arguments::{Arguments, Shutdown};
 use crate::failure::Failure;
 use crate::met::{Met, Process, stop};
@@ -15,10 +14,6 @@ use crate::print::{Printer, safe};
 
 /// How long the old daemon may take beyond the time its running events have. Seconds: it kills and cleans up then.
 const END_SECONDS: u64 = 20;
-
-/// How often a connection may break before it has answered. Times: the socket of a daemon that is just ending takes
-/// connections until the system has closed it.
-const MOST_BROKEN: usize = 5;
 
 /// What was done.
 #[derive(Serialize)]
@@ -67,21 +62,4 @@ pub(crate) fn run(
         let process = pid.map(|pid| format!(", process {pid}")).unwrap_or_default();
         lines.push(format!("{}; {} is running{process}", safe(&replaced), safe(&now.name())));
     })
-}
-
-/// The daemon that runs now, started if need be. A connection that breaks at once was still the old one's.
-fn start_and_greet(arguments: &Arguments) -> Result<(Client, Met), Failure> {
-    let mut broken = 0;
-    loop {
-        let mut client = start(arguments)?;
-        match Met::greet(&mut client) {
-            Ok(met) => return Ok((client, met)),
-            Err(Failure::Client(ClientError::Connection(_) | ClientError::Closed))
-                if broken < MOST_BROKEN =>
-            {
-                broken += 1;
-            }
-            Err(failure) => return Err(failure),
-        }
-    }
 }
