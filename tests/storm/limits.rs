@@ -48,10 +48,12 @@ async fn b45_a_hundred_handlers_and_a_guard_under_96_descriptors() {
     until("descriptors at the baseline", || daemon.descriptors() <= baseline).await;
 }
 
-/// The daemon takes what it may have, for its connections; handlers have the limit that it was started with.
+/// The daemon takes what it may have, for its connections; handlers have the limit that it was started with. It is set
+/// once they are there: the first of what they do may be before that.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn handlers_have_the_descriptors_that_the_daemon_was_started_with() {
-    let daemon = Daemon::start("ulimit -Sn 300; ulimit -Hn 2000", &commands(&["ulimit -Sn >$W/limit"])).await;
+    let command = "until [ $(ulimit -Sn) = 300 ]; do sleep 0.02; done; ulimit -Sn >$W/limit";
+    let daemon = Daemon::start("ulimit -Sn 300; ulimit -Hn 2000", &commands(&[command])).await;
     daemon.agent().await.invoke(&pre()).await;
     assert_eq!(std::fs::read_to_string(daemon.path("limit")).unwrap(), "300\n");
     let limits = std::fs::read_to_string(format!("/proc/{}/limits", daemon.pid())).unwrap();
