@@ -1,6 +1,7 @@
 //! The command line, defined once.
 
 mod looking;
+mod proving;
 mod why;
 
 use std::path::PathBuf;
@@ -8,13 +9,14 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::looking::{Replay, Report, Timeline, Top};
+pub(crate) use self::proving::Conformance;
 pub(crate) use self::why::*;
 
 /// Drive hooksd, the daemon that runs hooks for coding agents.
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Exit status: 0 done, 1 check or doctor found something or replay a difference, \
+    after_help = "Exit status: 0 done, 1 check or doctor found something, or replay or conformance a difference, \
                   2 wrong command line or input, \
                   3 no daemon answers, 4 the daemon refused, 5 trust was not changed, \
                   6 an agent's configuration was not changed, 7 the service manager refused."
@@ -48,6 +50,8 @@ pub(crate) enum Command {
     Report(Report),
     /// What the daemon does right now, as a screen
     Top(Top),
+    /// Measure how well a hook engine, ours or another, does what hooks rely on
+    Conformance(Conformance),
     /// Counters and latencies since the daemon's start
     Stats(Stats),
     /// How the daemon is
