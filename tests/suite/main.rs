@@ -115,7 +115,7 @@ fn wrong_words_are_explained() {
         assert!(done.stderr.contains(message), "{}", done.stderr);
     };
     said(&["--area", "nothing"], "there is no area \"nothing\"; there are cases, config, ");
-    said(&["--only", "nothing"], "no scenario is named so");
+    said(&["--only", "no/such/scenario"], "no scenario is named so");
     said(&["--agent-command", "true", "--socket", "/s"], "give one");
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().to_str().unwrap();

@@ -1,7 +1,7 @@
 //! Any engine as a program: one line of JSON on its standard input, one on its standard output, once for each scenario.
 
 use std::fs::File;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -144,39 +144,36 @@ fn payload(scenario: &Scenario, invocation: &RawValue) -> Option<String> {
 
 /// The first line with something in it, or why there is none.
 fn first_line(stream: &mut UnixStream, deadline: Instant) -> Result<String, String> {
-    let mut bytes = Vec::new();
+    let (mut line, mut total) = (Vec::new(), 0);
     let mut part = [0; 16 * 1024];
     loop {
         let left = deadline.saturating_duration_since(Instant::now());
         if left.is_zero() {
             return Err("no answer in time".to_owned());
         }
-        let read = stream.set_read_timeout(Some(left)).and_then(|()| stream.read(&mut part));
-        let is_end = match read {
-            Ok(length) => {
-                bytes.extend_from_slice(part.get(..length).unwrap_or_default());
-                length == 0
-            }
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::Interrupted
-                ) =>
-            {
-                false
-            }
+        let length = match stream.set_read_timeout(Some(left)).and_then(|()| stream.read(&mut part)) {
+            Ok(length) => length,
+            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => continue,
             // It has ended without reading what was in its way.
-            Err(_) => true,
+            Err(_) => 0,
         };
-        let mut lines = bytes.split_inclusive(|byte| *byte == b'\n');
-        let line = lines.find(|line| !line.trim_ascii().is_empty() && (is_end || line.ends_with(b"\n")));
-        if let Some(line) = line {
-            return String::from_utf8(line.to_vec()).map_err(|_| "the engine's line is not UTF-8".to_owned());
+        let is_end = length == 0;
+        total += length;
+        let mut pieces = part.get(..length).unwrap_or_default().split_inclusive(|byte| *byte == b'\n');
+        while let Some(piece) = pieces.next().or(is_end.then_some(&[])) {
+            line.extend_from_slice(piece);
+            if is_end || piece.ends_with(b"\n") {
+                match line.trim_ascii() {
+                    [] if is_end => return Err("the engine ended without an answer".to_owned()),
+                    [] => line.clear(),
+                    _ => {
+                        return String::from_utf8(line)
+                            .map_err(|_| "the engine's line is not UTF-8".to_owned());
+                    }
+                }
+            }
         }
-        if is_end {
-            return Err("the engine ended without an answer".to_owned());
-        }
-        if bytes.len() > MAX_ANSWER {
+        if total > MAX_ANSWER {
             return Err(format!("the engine wrote more than {MAX_ANSWER} bytes without an answer"));
         }
     }
@@ -196,4 +193,27 @@ fn end(mut child: Child) -> String {
     }
     let ended = status.or_else(|| child.wait().ok());
     ended.filter(|status| !status.success()).map(|status| format!(" ({status})")).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn line_of(bytes: &[u8]) -> Result<String, String> {
+        let (mut ours, mut theirs) = UnixStream::pair().unwrap();
+        theirs.write_all(bytes).unwrap();
+        drop(theirs);
+        first_line(&mut ours, Instant::now() + Duration::from_secs(10))
+    }
+
+    #[test]
+    fn the_first_line_with_something_in_it_is_the_answer() {
+        assert_eq!(line_of(b"\n \r\n{}\n[]\n"), Ok("{}\n".to_owned()));
+        assert_eq!(line_of(b"{}"), Ok("{}".to_owned()));
+        for nothing in [&b""[..], b"\n\n", b" "] {
+            assert_eq!(line_of(nothing), Err("the engine ended without an answer".to_owned()));
+        }
+        assert_eq!(line_of(b"\xff\n"), Err("the engine's line is not UTF-8".to_owned()));
+    }
 }

@@ -206,6 +206,29 @@ mod tests {
         assert!(bytes(r#"{"repeat": "ab", "times": 99999999999}"#).is_err());
     }
 
+    /// The fields that a type reads, as its own complaint about another one names them.
+    fn fields<T: for<'a> Deserialize<'a>>() -> Vec<String> {
+        let complaint = serde_json::from_str::<T>(r#"{"-": 0}"#).err().unwrap().to_string();
+        let mut fields: Vec<String> = complaint.split('`').skip(3).step_by(2).map(str::to_owned).collect();
+        fields.sort();
+        fields
+    }
+
+    #[test]
+    fn the_schema_names_the_fields_that_are_read() {
+        let schema = include_str!("../../../../docs/schema/scenario.schema.json");
+        let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
+        let named = |part: &serde_json::Value| {
+            part["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>()
+        };
+        assert_eq!(named(&schema), fields::<Scenario>());
+        assert_eq!(named(&schema["$defs"]["FileSpec"]), fields::<FileSpec>());
+        assert_eq!(named(&schema["$defs"]["Handler"]), fields::<Handler>());
+        assert_eq!(named(&schema["$defs"]["Session"]), fields::<Session>());
+        assert_eq!(named(&schema["$defs"]["Expect"]), fields::<Expect>());
+        assert_eq!(schema["properties"]["schema"]["const"], SCHEMA);
+    }
+
     #[test]
     fn another_schema_and_an_unknown_field_are_errors() {
         let read = |json: &str| Scenario::read(json).map(|scenario| scenario.id);
