@@ -439,7 +439,7 @@ def plugins(vector):
     wanted = {} if warned else {"load_diagnostics": told}
     for made in each_event(vector, "Stop", by_event, wanted, files=files, session=session):
         made["invocation"]["context"]["cwd"] = cwd
-        made["handlers"] = {**made["handlers"], **{word: {} for word in words_in(given["fs"])}}
+        made["handlers"] = {**made["handlers"], **{word: {} for word in sorted(words_in(given["fs"]))}}
         yield made
 
 
