@@ -167,17 +167,17 @@ fn is_good(scenario: &Scenario) -> bool {
 fn open(scenario: &Scenario, world: &World) -> Value {
     let session = &scenario.session;
     let environment = world.environment(scenario).into_iter().map(|(name, value)| (name, json!(value)));
+    let plugins = session.plugins.as_ref().map(|plugins| world.real(&plugins.to_string()));
     let mut params = json!({
         "thread_id": "conformance",
         "cwd": world.cwd(scenario),
         "mode": session.mode.as_deref().unwrap_or("interactive"),
         "env": Value::Object(environment.collect()),
+        "trust": session.trust,
+        "plugins": plugins.and_then(|text| serde_json::from_str::<Value>(&text).ok()),
     });
-    if let Some(trust) = &session.trust {
-        params["trust"] = json!(trust);
-    }
-    if let Some(plugins) = &session.plugins {
-        params["plugins"] = serde_json::from_str(&world.real(&plugins.to_string())).unwrap_or_default();
+    if let Some(members) = params.as_object_mut() {
+        members.retain(|_, value| !value.is_null());
     }
     params
 }
