@@ -100,10 +100,14 @@ fn a_running_daemon_is_measured_where_no_hooks_of_its_user_are() {
         assert!(told["total"]["passed"].as_u64().unwrap() > 20);
         assert_eq!(world.read("config/hooks.json"), None, "nothing is left");
 
+        world.write("config/.state/hooks_trust.json", "{}");
+        let refused = conformance(&arguments);
+        assert!(refused.stderr.contains("hooks_trust.json is there"), "{}", refused.stderr);
+        assert_eq!(world.read("config/.state/hooks_trust.json").as_deref(), Some("{}"));
         world.user_text(r#"{"hooks":{}}"#);
         let refused = conformance(&arguments);
         assert_eq!(refused.status, Some(2));
-        assert!(refused.stderr.contains("its hooks would run"), "{}", refused.stderr);
+        assert!(refused.stderr.contains("hooks.json is there, and would count"), "{}", refused.stderr);
     });
 }
 

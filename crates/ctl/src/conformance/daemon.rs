@@ -25,6 +25,10 @@ const START_SECONDS: u64 = 20;
 /// Between two looks whether a daemon listens, or has ended. Milliseconds.
 const PAUSE: Duration = Duration::from_millis(10);
 
+/// What makes a config dir somebody's.
+const OF_USERS: [&str; 4] =
+    ["hooks.json", ".state/hooks_trust.json", ".state/plugin_state.json", ".state/installed_plugins.json"];
+
 /// A daemon, and the connection to it.
 pub(super) struct Daemon {
     client: Client,
@@ -68,7 +72,7 @@ impl Daemon {
         Ok(Daemon { client: client.with_timeout(limit), config_dir, limit, had_good: false, own: Some(own) })
     }
 
-    /// The one at a socket. It is refused where somebody's hooks are: they would run.
+    /// The one at a socket. It is refused where somebody's hooks, trust or plugins are.
     pub(super) fn at(socket: &Path, limit: Duration) -> Result<Daemon, Failure> {
         let mut client = Client::connect(socket)?.with_timeout(limit);
         let status: Value = serde_json::from_str(&client.call_raw("daemon/status", &NoParams {})?)
@@ -76,12 +80,12 @@ impl Daemon {
         let config_dir = status.get("config_dir").and_then(Value::as_str).map(PathBuf::from);
         let config_dir =
             config_dir.ok_or_else(|| Failure::Foreign("the daemon names no config dir".to_owned()))?;
-        let document = config_dir.join("hooks.json");
-        if fs::symlink_metadata(&document).is_ok() {
+        let is_there = |name: &str| fs::symlink_metadata(config_dir.join(name)).is_ok();
+        if let Some(name) = OF_USERS.iter().find(|name| is_there(name)) {
             return Err(Failure::Input(format!(
-                "{} is there, and its hooks would run: give the daemon a config dir of its own \
+                "{} is there, and would count: give the daemon a config dir of its own \
                  (hooksd --socket S --config-dir DIR), or leave --socket out",
-                document.display()
+                config_dir.join(name).display()
             )));
         }
         Ok(Daemon { client, config_dir, limit, had_good: false, own: None })

@@ -71,6 +71,8 @@ impl World {
 
     fn file(&mut self, file: &FileSpec, is_lent: bool) -> Result<(), String> {
         let path = self.place(&file.path)?;
+        // What was there before is not taken away afterwards.
+        let is_new = fs::symlink_metadata(&path).is_err();
         let told = |error: std::io::Error| error.to_string();
         if let Some(target) = &file.symlink {
             fs::create_dir_all(path.parent().unwrap_or(&self.top)).map_err(told)?;
@@ -81,11 +83,11 @@ impl World {
             let bytes = file.bytes.as_ref().map(|bytes| bytes.bytes(&|text| self.real(text))).transpose()?;
             return self.write(&path, &bytes.unwrap_or_default(), file.mode.unwrap_or(0o644), is_lent);
         }
-        self.lend(&path, is_lent);
+        self.lend(&path, is_lent && is_new);
         Ok(())
     }
 
-    /// Writes a file. In folders that others look at it appears whole.
+    /// Writes a file; in a config dir that is somebody's, only where none is.
     pub(super) fn write(
         &mut self,
         path: &Path,
@@ -94,6 +96,9 @@ impl World {
         is_lent: bool,
     ) -> Result<(), String> {
         let told = |error: std::io::Error| format!("{}: {error}", path.display());
+        if self.is_lent(path, is_lent) && fs::symlink_metadata(path).is_ok() {
+            return Err(format!("{} is there already, and is not replaced", path.display()));
+        }
         if let Some(parent) = path.parent() {
             fs::create_dir_all(parent).map_err(told)?;
         }
@@ -105,9 +110,13 @@ impl World {
     }
 
     fn lend(&mut self, path: &Path, is_lent: bool) {
-        if is_lent && path.starts_with(&self.config) {
+        if self.is_lent(path, is_lent) {
             self.lent.push(path.to_owned());
         }
+    }
+
+    fn is_lent(&self, path: &Path, is_lent: bool) -> bool {
+        is_lent && path.starts_with(&self.config)
     }
 
     /// A path that begins with a placeholder, and leads nowhere else.
