@@ -7,7 +7,7 @@ use hooksd_tests::harness::{World, events, processes, until};
 use rustix::process::Signal;
 use serde_json::{Value, json};
 
-use crate::ctl::{ctl, ctl_command};
+use crate::ctl::ctl;
 use crate::ctl_hook::gate;
 use crate::start_on_demand::{daemons, nobody};
 
@@ -20,7 +20,7 @@ fn hooks(world: &World, document: &Value) {
 }
 
 fn bridge(world: &World, payload: &str) -> Child {
-    let mut command = ctl_command(world, &["hook", "--agent", "claude", "--deadline", "50"]);
+    let mut command = world.ctl(&["hook", "--agent", "claude", "--deadline", "50"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();
     child.stdin.take().unwrap().write_all(payload.as_bytes()).unwrap();

@@ -9,7 +9,7 @@ use hooksd_protocol::methods::JournalRecord;
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::error::JournalError;
-use crate::folder::{files, identity, move_aside, prepare};
+use crate::folder::{connect, files, identity, move_aside, prepare};
 use crate::schema::{database, ensure, look_for_damage, upgrade};
 
 /// How long to wait for somebody who holds the database. Milliseconds. A reader never does; another writer may.
@@ -65,9 +65,7 @@ pub fn log(path: &Path, flood: bool) -> Log {
 /// When the database refuses.
 pub fn write_back(path: &Path) -> Result<(), JournalError> {
     let failed = database(path);
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(&failed)
 }
 
@@ -112,10 +110,7 @@ impl Writer {
     fn open_once(path: &Path) -> Result<Writer, JournalError> {
         prepare(path)?;
         let failed = database(path);
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(&failed)?;
         ensure(&connection, path)?;
         let set = || -> Result<(), rusqlite::Error> {

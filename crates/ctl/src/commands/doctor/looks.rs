@@ -17,6 +17,7 @@ use hooksd_protocol::methods::{JournalQuery, JournalState, Scope};
 use super::Finding;
 use crate::arguments::ServiceManager;
 use crate::commands::service::unit_states;
+use crate::print::many;
 
 /// Descriptors that a handler takes while it runs: three pipes and what watches it.
 const DESCRIPTORS_PER_HANDLER: u64 = 5;
@@ -209,8 +210,8 @@ pub(super) fn hooks(config_dir: &Path) -> Finding {
     let problems =
         result.diagnostics.iter().filter(|diagnostic| diagnostic.severity > Severity::Debug).count();
     if result.usable && problems == 0 {
-        return Finding::good("hooks", format!("{}, {} handlers", path.display(), result.handlers));
+        return Finding::good("hooks", format!("{}, {}", path.display(), many(result.handlers, "handler")));
     }
-    let message = format!("{}: {problems} parts of it are not used", path.display());
+    let message = format!("{}: not all of it is used ({})", path.display(), many(problems, "problem"));
     Finding::bad("hooks", message, "hooksctl check")
 }
