@@ -41,16 +41,31 @@ const LOADING: [&str; 14] = [
 /// The variables of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Environment {
-    /// Names and values; each name once.
-    pub variables: Vec<(OsString, OsString)>,
+    /// Names and values; each name once. `None` when they are exactly the session's own.
+    pub variables: Option<Vec<(OsString, OsString)>>,
     /// What of the files is ignored.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Fills in what the session does not have. `project` is the root of a project that is trusted.
+/// Fills in what the session does not have. `own` has each name once. `project` is the root of a project that is trusted.
 #[must_use]
 pub fn layered(own: &[(OsString, OsString)], project: Option<&Path>, config_dir: &Path) -> Environment {
     let mut environment = Environment::default();
+    let files = [project.map(|root| (root.join(FILE), true)), Some((config_dir.join(FILE), false))];
+    let mut filled: Vec<(String, String)> = Vec::new();
+    for (path, of_project) in files.into_iter().flatten() {
+        let read = dotenv::read(&path);
+        if let Some(problem) = read.problem {
+            let diagnostic =
+                Diagnostic::warning(code::ENV_FILE_FAILED, problem).field(path.display().to_string());
+            environment.diagnostics.push(diagnostic);
+        }
+        filled.extend(read.pairs.into_iter().filter(|(name, _)| is_taken(name, of_project)));
+    }
+    let overrides = |name: &OsStr| OVERRIDES.iter().any(|prefix| overridden(name, prefix).is_some());
+    if filled.is_empty() && !own.iter().any(|(name, _)| overrides(name)) {
+        return environment;
+    }
     let mut known: HashMap<OsString, OsString> = HashMap::new();
     let mut order: Vec<OsString> = Vec::new();
     let mut add = |name: OsString, value: OsString, replace: bool| match known.entry(name) {
@@ -66,19 +81,8 @@ pub fn layered(own: &[(OsString, OsString)], project: Option<&Path>, config_dir:
     for (name, value) in own {
         add(name.clone(), value.clone(), true);
     }
-    let files = [project.map(|root| (root.join(FILE), true)), Some((config_dir.join(FILE), false))];
-    for (path, of_project) in files.into_iter().flatten() {
-        let read = dotenv::read(&path);
-        if let Some(problem) = read.problem {
-            let diagnostic =
-                Diagnostic::warning(code::ENV_FILE_FAILED, problem).field(path.display().to_string());
-            environment.diagnostics.push(diagnostic);
-        }
-        for (name, value) in read.pairs {
-            if is_taken(&name, of_project) {
-                add(name.into(), value.into(), false);
-            }
-        }
+    for (name, value) in filled {
+        add(name.into(), value.into(), false);
     }
     for prefix in OVERRIDES {
         let named: Vec<(OsString, OsString)> = order
@@ -93,8 +97,8 @@ pub fn layered(own: &[(OsString, OsString)], project: Option<&Path>, config_dir:
             }
         }
     }
-    environment.variables =
-        order.into_iter().filter_map(|name| known.remove(&name).map(|value| (name, value))).collect();
+    let left = order.into_iter().filter_map(|name| known.remove(&name).map(|value| (name, value)));
+    environment.variables = Some(left.collect());
     environment
 }
 
@@ -133,7 +137,12 @@ mod tests {
         let environment = layered(&own, trusted.then_some(root.as_path()), &folder.path().join("user"));
         assert_eq!(environment.diagnostics, []);
         let text = |text: OsString| text.into_string().unwrap();
-        environment.variables.into_iter().map(|(name, value)| (text(name), text(value))).collect()
+        environment
+            .variables
+            .unwrap_or(own)
+            .into_iter()
+            .map(|(name, value)| (text(name), text(value)))
+            .collect()
     }
 
     fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {

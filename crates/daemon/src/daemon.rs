@@ -21,6 +21,7 @@ use crate::hot::Documents;
 use crate::hot::watch::{WatchMode, run as watch_documents};
 use crate::journal::Journal;
 use crate::once::Once;
+use crate::opening::Openings;
 use crate::service;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
@@ -50,6 +51,8 @@ pub(crate) struct Daemon {
     pub(crate) runner: Runner,
     pub(crate) warm: Warm,
     pub(crate) sessions: Sessions,
+    /// What inline sessions said of themselves last.
+    pub(crate) openings: Openings,
     pub(crate) documents: Arc<Documents>,
     pub(crate) watch_mode: WatchMode,
     /// What those hear who look on.
@@ -94,6 +97,7 @@ impl Daemon {
             gate: Gate::of_this_process(settings.max_connections),
             settings,
             sessions: Sessions::new(feed.clone()),
+            openings: Openings::default(),
             feed,
             stats: Stats::default(),
             journal,

@@ -12,9 +12,7 @@ use hooksd_engine::reduce::{Ran, reduce_and_say_why};
 use hooksd_protocol::decision::{Body, Decision};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 use hooksd_protocol::invocation::Event;
-use hooksd_protocol::methods::{
-    HandlerReport, InvokeOptions, InvokeResult, ItemBody, ProtocolVersion, SessionOpen,
-};
+use hooksd_protocol::methods::{HandlerReport, InvokeOptions, InvokeResult, ItemBody, ProtocolVersion};
 use hooksd_protocol::rpc::{RpcError, error_code};
 use hooksd_runner::warm::Variables;
 use tokio_util::sync::CancellationToken;
@@ -28,18 +26,11 @@ use crate::feed::{About, cut, milliseconds};
 use crate::legacy;
 use crate::lifecycle::{Handled, Warmth};
 use crate::once::{Answer, Delivery, Execution, Finisher};
+use crate::opening::Target;
 use crate::pinned::{MAX_DEPTH, Pinned};
 use crate::session::Session;
 use crate::sessions::open_for_event;
 use crate::transcripts;
-
-/// The session of a request.
-pub(crate) enum Target {
-    /// An open one.
-    Open(Arc<Session>),
-    /// One for this request only.
-    Inline(Box<SessionOpen>),
-}
 
 /// A request to run an event.
 pub(crate) struct Request {
@@ -86,7 +77,7 @@ pub(crate) async fn invoke(
     let listed = matches!(request.target, Target::Open(_));
     let session = match request.target {
         Target::Open(session) => session,
-        Target::Inline(open) => open_for_event(&daemon, *open).await?,
+        Target::Inline(opening) => open_for_event(&daemon, opening).await?,
     };
     let pinned = session.pinned.load_full();
     if let Some(got) = request.options.snapshot_id.as_deref().filter(|id| *id != pinned.snapshot().id) {

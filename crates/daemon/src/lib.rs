@@ -27,6 +27,7 @@ mod lines;
 pub mod listen;
 mod methods;
 mod once;
+mod opening;
 mod outbox;
 mod pinned;
 mod plugins;
@@ -41,6 +42,7 @@ mod transcripts;
 mod underway;
 mod unfinished;
 mod unwound;
+pub mod variables;
 mod who;
 
 pub use daemon::{Reload, Shutdown, run};

@@ -21,7 +21,7 @@ pub(super) fn take(layers: &mut Layers, path: &Path) -> Result<(), SettingsError
         Found::Unreadable { reason, .. } => return Err(whole(reason)),
         Found::File(contents) => contents,
     };
-    let text = String::from_utf8(contents.bytes)
+    let text = String::from_utf8(contents.bytes.to_vec())
         .map_err(|error| whole(format!("is not UTF-8 (at byte {})", error.utf8_error().valid_up_to())))?;
     let file = File { path, text: &text };
     let table = DeTable::parse(&text).map_err(|error| {
