@@ -23,7 +23,7 @@ mod invoke;
 mod journal;
 mod legacy;
 pub mod lifecycle;
-mod lines;
+pub mod lines;
 pub mod listen;
 mod methods;
 mod once;
@@ -39,7 +39,7 @@ mod stats;
 mod subscriber;
 mod transcripts;
 mod underway;
-mod unfinished;
+pub mod unfinished;
 mod unwound;
 mod who;
 
