@@ -14,6 +14,7 @@ mod commands;
 mod docs;
 mod readme;
 mod source;
+mod supply;
 mod units;
 
 use std::fs;

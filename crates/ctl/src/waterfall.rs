@@ -3,8 +3,6 @@
 use hooksd_protocol::methods::{HandlerStatus, JournalHandler, JournalRecord};
 use serde::Serialize;
 
-use crate::print::ended;
-
 /// One event.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Waterfall {
@@ -121,8 +119,18 @@ impl Lane {
 
     /// `blocked, exit 2`
     pub(crate) fn ended(&self) -> String {
-        ended(self.status, self.exit_code, self.signal)
+        let status = word(self.status);
+        match (self.exit_code, self.signal) {
+            (Some(code), _) => format!("{status}, exit {code}"),
+            (None, Some(signal)) => format!("{status}, signal {signal}"),
+            (None, None) => status,
+        }
     }
+}
+
+/// A status as it is spelled everywhere.
+pub(crate) fn word(status: HandlerStatus) -> String {
+    serde_json::to_value(status).ok().and_then(|word| Some(word.as_str()?.to_owned())).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::{ConfigDir, ModeArgument};
+use super::ModeArgument;
 
 /// The event comes from a file or standard input (in the three forms that `invoke` reads), from --event and what goes
 /// with it, or from the journal by its id. Runs nothing and needs no daemon, unless --run or --session asks for it.
@@ -40,8 +40,9 @@ pub(crate) struct Explain {
     /// Run the handlers for real, outside any session, and show how the decision came about
     #[arg(long, conflicts_with = "session")]
     pub(crate) run: bool,
-    #[command(flatten)]
-    pub(crate) config_dir: ConfigDir,
+    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
+    #[arg(long, value_name = "DIR")]
+    pub(crate) config_dir: Option<PathBuf>,
 }
 
 /// Looks at documents without loading them, and at what they name. Without PATH at yours and at that of the project
@@ -54,8 +55,9 @@ pub(crate) struct Check {
     /// How to print what is found
     #[arg(long, value_enum, default_value_t = FormatArgument::Human)]
     pub(crate) format: FormatArgument,
-    #[command(flatten)]
-    pub(crate) config_dir: ConfigDir,
+    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
+    #[arg(long, value_name = "DIR")]
+    pub(crate) config_dir: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -80,8 +82,9 @@ pub(crate) struct Init {
 /// Exit status 1 when something is wrong.
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    #[command(flatten)]
-    pub(crate) config_dir: ConfigDir,
+    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
+    #[arg(long, value_name = "DIR")]
+    pub(crate) config_dir: Option<PathBuf>,
 }
 
 /// Whoever waits for the event is told that it was cancelled; its handlers are killed.

@@ -8,11 +8,12 @@ use hooksd_config::project;
 use hooksd_protocol::diagnostic::Severity;
 use serde::Serialize;
 
+use super::trust::config_dir;
 use crate::arguments::{Check, FormatArgument};
 use crate::failure::Failure;
 use crate::input::absolute;
 use crate::lint::{self, Checked, Finding, sarif};
-use crate::print::{Printer, many, one_line, paint, safe};
+use crate::print::{Printer, one_line, paint, safe};
 
 /// Exit status when something would not be used, or not as it is meant.
 const FOUND_SOMETHING: u8 = 1;
@@ -31,7 +32,7 @@ struct Printed<'a> {
 }
 
 pub(crate) fn run(wanted: &Check, printer: &mut Printer) -> Result<ExitCode, Failure> {
-    let config_dir = wanted.config_dir.path();
+    let config_dir = config_dir(wanted.config_dir.as_deref());
     let here = absolute(None)?;
     let root = project::root(&here).unwrap_or(here);
     let given: Result<Vec<PathBuf>, Failure> = wanted.files.iter().map(|file| absolute(Some(file))).collect();
@@ -117,7 +118,8 @@ fn describe(checked: &Checked, lines: &mut Vec<String>) {
     }
     let summary = match (checked.usable, checked.handlers) {
         (false, _) => "nothing of it would be used".to_owned(),
-        (true, count) => format!("{} would be used", many(count, "handler")),
+        (true, 1) => "1 handler would be used".to_owned(),
+        (true, count) => format!("{count} handlers would be used"),
     };
     lines.push(format!("{}: {summary}", safe(&checked.path)));
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::connect;
 use crate::arguments::{Arguments, KindArgument, SeverityArgument, Tail};
 use crate::failure::Failure;
-use crate::print::{Printer, diagnostic, one_line, paint, safe, word};
+use crate::print::{Printer, diagnostic, one_line, paint, safe};
 
 /// How long a wait for the next item lasts before the next wait. Seconds.
 const WAIT_SECONDS: u64 = 3600;
@@ -67,7 +67,6 @@ fn next(client: &mut Client) -> Result<Option<Notification>, Failure> {
     match client.wait_for_notification(Duration::from_secs(WAIT_SECONDS)) {
         Ok(notification) => Ok(Some(notification)),
         Err(ClientError::TimedOut(_)) => Ok(None),
-        Err(ClientError::Closed | ClientError::Connection(_)) => Err(Failure::Ended),
         Err(error) => Err(error.into()),
     }
 }
@@ -177,5 +176,6 @@ fn what(body: &ItemBody) -> String {
 }
 
 fn handler(handler: &ItemHandler) -> String {
-    format!("{} {} {} ms", safe(&handler.id), word(&handler.status), handler.duration_ms)
+    let status = format!("{:?}", handler.status).to_lowercase();
+    format!("{} {status} {} ms", safe(&handler.id), handler.duration_ms)
 }

@@ -7,8 +7,7 @@ use hooksd_protocol::diagnostic::Severity;
 use hooksd_protocol::methods::{HandlerStatus, JournalHandler, JournalRecord};
 use serde::Serialize;
 
-use crate::print::word;
-use crate::waterfall::Waterfall;
+use crate::waterfall::{Waterfall, word};
 
 /// How many columns the time has. Columns.
 const COLUMNS: usize = 48;
@@ -142,7 +141,7 @@ fn kind_of_failure(handler: &JournalHandler) -> Option<String> {
             (None, Some(signal)) => format!("failed: signal {signal}"),
             (None, None) => "failed: not started".to_owned(),
         }),
-        status => Some(word(&status).replace('_', " ")),
+        status => Some(word(status).replace('_', " ")),
     }
 }
 

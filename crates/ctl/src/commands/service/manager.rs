@@ -21,9 +21,9 @@ const LABEL: &str = "hooksd";
 const COMMAND_SECONDS: u64 = 60;
 
 /// The files as they are in the repository: with a program's path that is replaced.
-const SERVICE: &str = include_str!("../../../../../systemd/hooksd.service");
-const SOCKET: &str = include_str!("../../../../../systemd/hooksd.socket");
-const AGENT: &str = include_str!("../../../../../launchd/hooksd.plist");
+const SERVICE: &str = include_str!("../../../units/hooksd.service");
+const SOCKET: &str = include_str!("../../../units/hooksd.socket");
+const AGENT: &str = include_str!("../../../units/hooksd.plist");
 
 /// One of the two, with the folder of its files.
 pub(super) struct Manager {
