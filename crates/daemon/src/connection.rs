@@ -25,7 +25,7 @@ use crate::lines::{Line, Lines};
 use crate::methods::{self, Answer, Work};
 use crate::outbox::Outbox;
 use crate::sessions::RETRY_AFTER_MS;
-use crate::unwound::{Panicked, poll_unwound, unwound};
+use crate::unwound::{Panicked, caught, poll_unwound, unwound};
 use crate::who::Who;
 
 /// The most requests of one connection that run at once. Requests. One more is refused with -32005.
@@ -175,6 +175,12 @@ fn error_line(id: &RawJson, code: i64, message: impl Into<String>) -> String {
     response_line::<()>(id, Err(&RpcError::new(code, message)))
 }
 
+/// The answer to a request within which something panicked.
+fn lost(id: &RawJson) -> String {
+    tracing::error!("a request was lost");
+    error_line(id, error_code::INTERNAL_ERROR, "the request was lost inside the daemon; please report this")
+}
+
 impl Connection {
     async fn send(&self, line: String) {
         tokio::select! {
@@ -189,10 +195,14 @@ impl Connection {
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
         }
-        match self.take(line) {
-            Taken::Nothing => None,
-            Taken::Answer(answer) => Some(answer),
-            Taken::Request(request) => self.begin(request).await,
+        match caught(|| self.take(line)) {
+            Ok(Taken::Nothing) => None,
+            Ok(Taken::Answer(answer)) => Some(answer),
+            Ok(Taken::Request(request)) => self.begin(request).await,
+            Err(Panicked) => {
+                let id = caught(|| Frame::read(line).map_or_else(|bad| Some(bad.id), |frame| frame.id));
+                Some(lost(&id.unwrap_or_else(|_| Some(RawJson::null()))?))
+            }
         }
     }
 
@@ -234,14 +244,7 @@ impl Connection {
             let id = id?;
             Some(match answer {
                 Ok(answer) => answer(&id),
-                Err(Panicked) => {
-                    tracing::error!("a request was lost");
-                    error_line(
-                        &id,
-                        error_code::INTERNAL_ERROR,
-                        "the request was lost inside the daemon; please report this",
-                    )
-                }
+                Err(Panicked) => lost(&id),
             })
         };
         if let Poll::Ready(answer) =

@@ -147,16 +147,11 @@ pub(crate) async fn invoke(
             };
             let listed =
                 daemon.underway.list(id, run.input.event_name(), &run.session.id, execution.cancel.clone());
+            let finisher = Finisher::new(execution.clone(), memory);
             running = Some(Box::pin(daemon.events.track_future(async move {
                 let _listed = listed;
-                let finisher = Finisher::new(execution.clone());
                 let (answer, keep) = run.execute(&execution).await;
-                match memory {
-                    Some((once, key)) if keep => once.remember(key, &execution),
-                    Some((once, key)) => once.forget(&key, &execution),
-                    None => {}
-                }
-                finisher.finish(answer);
+                finisher.finish(answer, keep);
             })));
             waiter
         }
