@@ -234,6 +234,8 @@ impl Run {
 
     async fn decide(&self, execution: &Execution, ended: &mut Ended) -> (Answer, bool) {
         let _running = self.session.begin_event();
+        #[cfg(feature = "failpoints")]
+        fail::fail_point!("event");
         if self.pinned.depth() >= MAX_DEPTH {
             let message =
                 format!("hooks that start agents that have hooks end at depth {MAX_DEPTH}; no handler ran");
