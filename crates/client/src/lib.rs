@@ -9,6 +9,7 @@ pub mod asynchronous;
 pub mod blocking;
 mod error;
 pub mod owner;
+mod peer;
 pub mod place;
 pub mod program;
 mod response;
