@@ -20,6 +20,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::daemon::Daemon;
+use crate::held::{Held, Room, SHARE};
 use crate::invoke::Interrupts;
 use crate::lines::{Line, Lines};
 use crate::methods::{self, Answer, Work};
@@ -65,6 +66,7 @@ struct Request {
     id: Option<RawJson>,
     key: Option<String>,
     future: Pin<Box<dyn Future<Output = Answer> + Send>>,
+    held: Option<Held>,
 }
 
 /// What a line was.
@@ -85,6 +87,8 @@ struct Connection {
     caller: Caller,
     running: Arc<Running>,
     tasks: TaskTracker,
+    /// For what its requests hold.
+    room: Room,
     /// Cancelled when nobody is there any more.
     gone: CancellationToken,
 }
@@ -97,8 +101,14 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     let gone = CancellationToken::new();
     let writer = tokio::spawn(outbox.clone().write(gone.clone()));
     let caller = Caller { id: daemon.next_connection(), outbox, who: Arc::default() };
-    let connection =
-        Connection { daemon, caller, running: Arc::default(), tasks: TaskTracker::new(), gone: gone.clone() };
+    let connection = Connection {
+        daemon,
+        caller,
+        running: Arc::default(),
+        tasks: TaskTracker::new(),
+        room: Room::of_one(),
+        gone: gone.clone(),
+    };
     let share = connection.daemon.unfinished.share();
     let mut lines = Lines::new(read_half, MAX_LINE, share);
     // Answers that are there at once are written together, as long as the next request has arrived already.
@@ -225,16 +235,17 @@ impl Connection {
             Err(error) => return Taken::from(id.map(|id| response_line::<()>(&id, Err(&error)))),
         };
         let cancelled = CancellationToken::new();
-        if let Err(error) = self.admit(key.as_deref(), &cancelled) {
-            return Taken::from(id.map(|id| response_line::<()>(&id, Err(&error))));
-        }
+        let held = match self.admit(key.as_deref(), line.len(), &cancelled) {
+            Ok(held) => held,
+            Err(error) => return Taken::from(id.map(|id| response_line::<()>(&id, Err(&error)))),
+        };
         let future = future(Interrupts { cancelled, gone: self.gone.clone() });
-        Taken::Request(Request { id, key, future })
+        Taken::Request(Request { id, key, future, held })
     }
 
     /// Begins a request; the answer, if it is there at once. Most events have no handler, and need no task.
     async fn begin(&self, request: Request) -> Option<String> {
-        let Request { id, key, mut future } = request;
+        let Request { id, key, mut future, held } = request;
         let (outbox, gone, running) = (self.caller.outbox.clone(), self.gone.clone(), self.running.clone());
         // A panic costs this request alone.
         let finish = move |answer: Result<Answer, Panicked>| {
@@ -254,6 +265,7 @@ impl Connection {
         }
         self.tasks.spawn(async move {
             let answer = unwound(future).await;
+            drop(held);
             let Some(line) = finish(answer) else { return };
             tokio::select! {
                 biased;
@@ -264,21 +276,32 @@ impl Connection {
         None
     }
 
-    /// Notes a request as running, unless there are too many or its id is taken.
-    fn admit(&self, key: Option<&str>, cancelled: &CancellationToken) -> Result<(), RpcError> {
+    /// Notes a request as running, unless there are too many, they are too large, or its id is taken.
+    fn admit(
+        &self,
+        key: Option<&str>,
+        bytes: usize,
+        cancelled: &CancellationToken,
+    ) -> Result<Option<Held>, RpcError> {
         if self.tasks.len() >= MAX_IN_FLIGHT {
             let message =
                 format!("{MAX_IN_FLIGHT} requests of this connection are running; wait for answers");
             return Err(overloaded(message));
         }
-        let Some(key) = key else { return Ok(()) };
+        let Ok(held) = self.room.take(&self.daemon.room, bytes) else {
+            let message = format!(
+                "requests hold too much already, at most {SHARE} bytes each connection; wait for answers"
+            );
+            return Err(overloaded(message));
+        };
+        let Some(key) = key else { return Ok(held) };
         let mut running = self.running.lock();
         if running.contains_key(key) {
             let message = "id: a request with this id is still running";
             return Err(RpcError::new(error_code::INVALID_REQUEST, message));
         }
         running.insert(key.to_owned(), cancelled.clone());
-        Ok(())
+        Ok(held)
     }
 
     /// The sessions of the connection have lost it.
