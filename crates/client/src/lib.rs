@@ -4,6 +4,7 @@
 //!
 //! Every call has a deadline. An answer that does not fit its type is an error, never a guess: a guard's verdict is
 //! either read or known to be missing.
+#![forbid(unsafe_code)]
 
 pub mod asynchronous;
 pub mod blocking;

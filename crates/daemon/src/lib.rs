@@ -6,6 +6,7 @@
 //!
 //! [`run`] serves a listener until it is told to stop: the caller owns the socket and the stop signal, so every
 //! test boots the real server in its own process.
+#![forbid(unsafe_code)]
 
 mod account;
 pub mod activation;

@@ -1,4 +1,5 @@
 //! The `hooksd` program.
+#![forbid(unsafe_code)]
 
 use std::io::Write;
 use std::os::unix::net::UnixListener;
