@@ -1,6 +1,6 @@
 //! One session takes what all of them need.
 
-use hooksd_tests::harness::{Line, alone, events, processes};
+use hooksd_tests::harness::{Line, alone, events, processes, until};
 use serde_json::{Value, json};
 
 /// The length of a request. Bytes.
@@ -59,6 +59,40 @@ fn requests_in_flight_hold_a_bounded_part_of_memory() {
         assert_eq!((answered, refused), (4, REQUESTS - 4));
         // The room is given back.
         assert_eq!(hostile.invoke(&large).await.behavior(), "deny");
+    });
+}
+
+/// How many of them fit into what all connections may hold.
+const MOST_TOGETHER: usize = 17;
+
+/// What outlives its client keeps its room as well: a connection that ends does not give back what still runs.
+#[test]
+#[ignore = "takes a minute without optimisation"]
+fn what_outlives_its_client_holds_on_to_its_room() {
+    alone(async |world| {
+        let wait = ": >$W/begun-$$; while [ ! -e $W/go ]; do sleep 0.05; done";
+        world.user(&events::shell("SessionEnd", wait));
+        let context = world.agent().await;
+        let payload = json!({ "hook_event_name": "SessionEnd", "session_id": "t", "cwd": world.text_at("project"),
+            "reason": "x".repeat(LARGE) });
+        let params = json!({ "session": context.session(), "payload": payload });
+        let begun = || {
+            let entries = std::fs::read_dir(world.at("")).unwrap().flatten();
+            entries.filter(|entry| entry.file_name().to_string_lossy().starts_with("begun-")).count()
+        };
+        let mut refused = 0;
+        for number in 1..=MOST_TOGETHER + 1 {
+            let mut line = world.connect().await;
+            let id = line.request("hook/invoke", &params).await;
+            if number <= MOST_TOGETHER {
+                until("its handler runs", || begun() == number).await;
+            } else {
+                assert_eq!(line.answer(id).await.unwrap_err()["code"], -32005);
+                refused += 1;
+            }
+        }
+        assert_eq!((begun(), refused), (MOST_TOGETHER, 1));
+        world.write("go", "");
     });
 }
 

@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::daemon::Daemon;
-use crate::held::{Held, Room, SHARE};
+use crate::held::{Full, Held, Room, SHARE};
 use crate::invoke::Interrupts;
 use crate::lines::{Line, Lines};
 use crate::methods::{self, Answer, Work};
@@ -66,7 +66,6 @@ struct Request {
     id: Option<RawJson>,
     key: Option<String>,
     future: Pin<Box<dyn Future<Output = Answer> + Send>>,
-    held: Option<Held>,
 }
 
 /// What a line was.
@@ -181,6 +180,13 @@ fn overloaded(message: String) -> RpcError {
         .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS }))
 }
 
+fn too_large() -> RpcError {
+    let most = SHARE / 1024 / 1024;
+    overloaded(format!(
+        "long requests that run hold too much already, at most {most} MiB a connection; wait for answers"
+    ))
+}
+
 fn error_line(id: &RawJson, code: i64, message: impl Into<String>) -> String {
     response_line::<()>(id, Err(&RpcError::new(code, message)))
 }
@@ -205,7 +211,12 @@ impl Connection {
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
         }
-        match caught(|| self.take(line)) {
+        let held = tokio::select! {
+            biased;
+            held = self.room.take(&self.daemon.room, line.len()) => held,
+            () = self.gone.cancelled() => return None,
+        };
+        match caught(|| self.take(line, held)) {
             Ok(Taken::Nothing) => None,
             Ok(Taken::Answer(answer)) => Some(answer),
             Ok(Taken::Request(request)) => self.begin(request).await,
@@ -217,7 +228,7 @@ impl Connection {
     }
 
     /// Takes one line in.
-    fn take(&self, line: &[u8]) -> Taken {
+    fn take(&self, line: &[u8], held: Result<Option<Held>, Full>) -> Taken {
         let frame = match Frame::read(line) {
             Ok(frame) => frame,
             Err(BadFrame { id, error }) => return Taken::Answer(response_line::<()>(&id, Err(&error))),
@@ -235,17 +246,20 @@ impl Connection {
             Err(error) => return Taken::from(id.map(|id| response_line::<()>(&id, Err(&error)))),
         };
         let cancelled = CancellationToken::new();
-        let held = match self.admit(key.as_deref(), line.len(), &cancelled) {
+        let admitted = held
+            .map_err(|_| too_large())
+            .and_then(|held| self.admit(key.as_deref(), &cancelled).map(|()| held));
+        let held = match admitted {
             Ok(held) => held,
             Err(error) => return Taken::from(id.map(|id| response_line::<()>(&id, Err(&error)))),
         };
-        let future = future(Interrupts { cancelled, gone: self.gone.clone() });
-        Taken::Request(Request { id, key, future, held })
+        let future = future(Interrupts { cancelled, gone: self.gone.clone(), held });
+        Taken::Request(Request { id, key, future })
     }
 
     /// Begins a request; the answer, if it is there at once. Most events have no handler, and need no task.
     async fn begin(&self, request: Request) -> Option<String> {
-        let Request { id, key, mut future, held } = request;
+        let Request { id, key, mut future } = request;
         let (outbox, gone, running) = (self.caller.outbox.clone(), self.gone.clone(), self.running.clone());
         // A panic costs this request alone.
         let finish = move |answer: Result<Answer, Panicked>| {
@@ -265,7 +279,6 @@ impl Connection {
         }
         self.tasks.spawn(async move {
             let answer = unwound(future).await;
-            drop(held);
             let Some(line) = finish(answer) else { return };
             tokio::select! {
                 biased;
@@ -276,32 +289,21 @@ impl Connection {
         None
     }
 
-    /// Notes a request as running, unless there are too many, they are too large, or its id is taken.
-    fn admit(
-        &self,
-        key: Option<&str>,
-        bytes: usize,
-        cancelled: &CancellationToken,
-    ) -> Result<Option<Held>, RpcError> {
+    /// Notes a request as running, unless there are too many or its id is taken.
+    fn admit(&self, key: Option<&str>, cancelled: &CancellationToken) -> Result<(), RpcError> {
         if self.tasks.len() >= MAX_IN_FLIGHT {
             let message =
                 format!("{MAX_IN_FLIGHT} requests of this connection are running; wait for answers");
             return Err(overloaded(message));
         }
-        let Ok(held) = self.room.take(&self.daemon.room, bytes) else {
-            let message = format!(
-                "requests hold too much already, at most {SHARE} bytes each connection; wait for answers"
-            );
-            return Err(overloaded(message));
-        };
-        let Some(key) = key else { return Ok(held) };
+        let Some(key) = key else { return Ok(()) };
         let mut running = self.running.lock();
         if running.contains_key(key) {
             let message = "id: a request with this id is still running";
             return Err(RpcError::new(error_code::INVALID_REQUEST, message));
         }
         running.insert(key.to_owned(), cancelled.clone());
-        Ok(held)
+        Ok(())
     }
 
     /// The sessions of the connection have lost it.

@@ -25,6 +25,7 @@ use crate::daemon::Daemon;
 use crate::driven::{Driven, Running};
 use crate::fanout::{Progress, Surroundings, fan_out};
 use crate::feed::{About, cut, milliseconds};
+use crate::held::Held;
 use crate::legacy;
 use crate::lifecycle::{Handled, Warmth};
 use crate::once::{Answer, Delivery, Execution, Finisher};
@@ -61,6 +62,8 @@ pub(crate) struct Interrupts {
     pub(crate) cancelled: CancellationToken,
     /// The client has gone.
     pub(crate) gone: CancellationToken,
+    /// The room that its line takes, for as long as anything of it runs.
+    pub(crate) held: Option<Held>,
 }
 
 /// Makes the progress callback of one invocation.
@@ -148,8 +151,9 @@ pub(crate) async fn invoke(
             let listed =
                 daemon.underway.list(id, run.input.event_name(), &run.session.id, execution.cancel.clone());
             let finisher = Finisher::new(execution.clone(), memory);
+            let held = interrupts.held.clone();
             running = Some(Box::pin(daemon.events.track_future(async move {
-                let _listed = listed;
+                let (_listed, _held) = (listed, held);
                 let (answer, keep) = run.execute(&execution).await;
                 finisher.finish(answer, keep);
             })));

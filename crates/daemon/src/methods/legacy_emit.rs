@@ -30,7 +30,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
     let session = SessionRef::read(params).map_err(invalid)?;
     check_inline(&session)?;
     let daemon = daemon.clone();
-    later(move |_| {
+    later(move |interrupts| {
         blocking(move || {
             let session = match session {
                 SessionRef::Id(id) => daemon.sessions.get(&id)?,
@@ -40,7 +40,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
             };
             check_trusted(&daemon, &session.pinned.load())?;
             // Spawns tasks: the runtime is entered by the thread that does the blocking work.
-            Ok(emit(&daemon, &session, event, stdin))
+            Ok(emit(&daemon, &session, event, stdin, interrupts.held.as_ref()))
         })
     })
 }
