@@ -78,7 +78,7 @@ async fn play(
     while !stop.load(Ordering::Relaxed) {
         round += 1;
         let id = format!("s{number}-{round}");
-        let forbidden = round % 3 == 0;
+        let forbidden = round.is_multiple_of(3);
         let tool = ["execute", "write_file", "read_file", "glob"][round % 4];
         let text = if forbidden { "forbidden" } else { "fine" };
         let call = json!({ "id": id, "name": tool, "args": { "command": text, "file_path": format!("/{text}"), "content": text } });
