@@ -19,23 +19,26 @@ const FILE: &str = ".env";
 /// A setting of the agent itself, not an override of a variable DEBUG.
 const OWN_SETTING: &str = "DEBUG";
 
-/// Variables that decide which code a program loads. A project's trust is bound to its hooks.json alone, so its `.env`
-/// must not be able to replace what that runs.
-const LOADING: [&str; 14] = [
-    "PATH",
-    "BASH_ENV",
-    "ENV",
-    "IFS",
-    "SHELLOPTS",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "PYTHONSTARTUP",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PERL5LIB",
-    "PERL5OPT",
-    "RUBYLIB",
-    "RUBYOPT",
+/// Variables that decide which code a program loads or starts. A project's trust is bound to its hooks.json alone, so its
+/// `.env` must not be able to replace what that runs. Those of shells, of the loader and C library, where programs look
+/// for what is theirs, what they start for others, and those of runtimes.
+#[rustfmt::skip]
+const LOADING: [&str; 51] = [
+    "PATH", "ENV", "IFS", "CDPATH", "PS4", "SHELL", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "ZDOTDIR",
+    "GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES",
+    "HOME", "TMPDIR", "TERMINFO", "MAKEFLAGS", "SSH_ASKPASS", "SSH_AUTH_SOCK",
+    "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE", "MANPAGER", "BROWSER",
+    "NODE_OPTIONS", "NODE_PATH", "NODE_EXTRA_CA_CERTS", "NODE_REPL_EXTERNAL_MODULE", "TS_NODE_PROJECT",
+    "CLASSPATH", "JAVA_TOOL_OPTIONS", "JAVA_OPTS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_HOME",
+    "PHPRC", "PHP_INI_SCAN_DIR", "TCLLIBPATH", "R_PROFILE", "R_PROFILE_USER", "R_LIBS", "GOROOT", "GOFLAGS",
+    "VIRTUAL_ENV", "CONDA_PREFIX",
+];
+
+/// The beginnings of more of them: whole families belong to a loader, a runtime, or a tool that starts others.
+#[rustfmt::skip]
+const LOADING_FAMILIES: [&str; 24] = [
+    "LD_", "DYLD_", "BASH_", "XDG_", "GIT_", "PYTHON", "PERL", "RUBY", "GEM_", "BUNDLE_", "LUA_", "DOTNET_",
+    "COMPLUS_", "DENO_", "BUN_", "NPM_", "npm_", "YARN_", "UV_", "PIP_", "CARGO_", "RUSTC", "RUSTUP_", "JULIA_",
 ];
 
 /// The variables of a session.
@@ -114,7 +117,8 @@ fn is_taken(name: &str, of_project: bool) -> bool {
     if name.starts_with("HOOKSD_") {
         return false;
     }
-    let loads = LOADING.contains(&name) || name.starts_with("LD_") || name.starts_with("DYLD_");
+    let loads =
+        LOADING.contains(&name) || LOADING_FAMILIES.iter().any(|beginning| name.starts_with(beginning));
     // An override in a project's file would not fill in, but override what the session has.
     let overrides = OVERRIDES.iter().any(|prefix| name.starts_with(prefix));
     !(of_project && (loads || overrides))

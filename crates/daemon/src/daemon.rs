@@ -17,6 +17,7 @@ use tokio_util::task::TaskTracker;
 use crate::connection;
 use crate::feed::Feed;
 use crate::gate::Gate;
+use crate::held::Room;
 use crate::hot::Documents;
 use crate::hot::watch::{WatchMode, run as watch_documents};
 use crate::journal::Journal;
@@ -77,6 +78,8 @@ pub(crate) struct Daemon {
     pub(crate) connections: AtomicUsize,
     /// How many there may be.
     pub(crate) gate: Gate,
+    /// For what their requests hold.
+    pub(crate) room: Room,
     /// What their unfinished lines hold.
     pub(crate) unfinished: Arc<Unfinished>,
     next_connection: AtomicU64,
@@ -111,6 +114,7 @@ impl Daemon {
             closing: CancellationToken::new(),
             started: Instant::now(),
             connections: AtomicUsize::new(0),
+            room: Room::of_all(),
             unfinished: Arc::default(),
             next_connection: AtomicU64::new(0),
             answered: AtomicU64::new(0),

@@ -23,6 +23,7 @@ use crate::daemon::Daemon;
 use crate::driven::{Driven, Running};
 use crate::fanout::{Progress, Surroundings, fan_out};
 use crate::feed::{About, cut, milliseconds};
+use crate::held::Held;
 use crate::legacy;
 use crate::lifecycle::{Handled, Warmth};
 use crate::once::{Answer, Delivery, Execution, Finisher};
@@ -52,6 +53,8 @@ pub(crate) struct Interrupts {
     pub(crate) cancelled: CancellationToken,
     /// The client has gone.
     pub(crate) gone: CancellationToken,
+    /// The room that its line takes, for as long as anything of it runs.
+    pub(crate) held: Option<Held>,
 }
 
 /// Makes the progress callback of one invocation.
@@ -138,16 +141,12 @@ pub(crate) async fn invoke(
             };
             let listed =
                 daemon.underway.list(id, run.input.event_name(), &run.session.id, execution.cancel.clone());
+            let finisher = Finisher::new(execution.clone(), memory);
+            let held = interrupts.held.clone();
             running = Some(Box::pin(daemon.events.track_future(async move {
-                let _listed = listed;
-                let finisher = Finisher::new(execution.clone());
+                let (_listed, _held) = (listed, held);
                 let (answer, keep) = run.execute(&execution).await;
-                match memory {
-                    Some((once, key)) if keep => once.remember(key, &execution),
-                    Some((once, key)) => once.forget(&key, &execution),
-                    None => {}
-                }
-                finisher.finish(answer);
+                finisher.finish(answer, keep);
             })));
             waiter
         }
@@ -230,6 +229,8 @@ impl Run {
 
     async fn decide(&self, execution: &Execution, ended: &mut Ended) -> (Answer, bool) {
         let _running = self.session.begin_event();
+        #[cfg(feature = "failpoints")]
+        fail::fail_point!("event");
         if self.pinned.depth() >= MAX_DEPTH {
             let message =
                 format!("hooks that start agents that have hooks end at depth {MAX_DEPTH}; no handler ran");

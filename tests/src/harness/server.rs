@@ -59,9 +59,9 @@ impl World {
         let environment = self.environment();
         let environment: Vec<(&str, &OsStr)> =
             environment.iter().map(|(name, value)| (name.as_str(), OsStr::new(value))).collect();
-        let mut command = match self.setup.descriptors {
-            None => program::command("hooksd", &environment),
-            Some(limit) => program::limited("hooksd", limit, &environment),
+        let mut command = match self.setup.limits.as_str() {
+            "" => program::command("hooksd", &environment),
+            limits => program::under(limits, "hooksd", &environment),
         };
         command.arg("--socket").arg(self.socket()).arg("--config-dir").arg(self.at(&self.setup.config_dir));
         command

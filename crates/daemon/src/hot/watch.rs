@@ -263,6 +263,8 @@ impl Folders {
     }
 
     fn try_watch(&mut self, wanted: &HashMap<PathBuf, bool>) -> notify::Result<()> {
+        #[cfg(feature = "failpoints")]
+        fail::fail_point!("watch", |_| Err(notify::Error::generic("failpoint")));
         let watchers = match &mut self.watchers {
             Some(watchers) => watchers,
             none => none.insert(Watchers::new(&self.heard, &self.interest)?),

@@ -30,7 +30,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
     let stdin = stdin(event, payload.as_ref()).map_err(invalid)?;
     let target = daemon.openings.target(params, &daemon.sessions)?;
     let daemon = daemon.clone();
-    later(move |_| {
+    later(move |interrupts| {
         blocking(move || {
             let session = match target {
                 Target::Open(session) => session,
@@ -40,7 +40,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
             };
             check_trusted(&daemon, &session.pinned.load())?;
             // Spawns tasks: the runtime is entered by the thread that does the blocking work.
-            Ok(emit(&daemon, &session, event, stdin))
+            Ok(emit(&daemon, &session, event, stdin, interrupts.held.as_ref()))
         })
     })
 }

@@ -134,7 +134,13 @@ where
     T: Serialize + Send + 'static,
     F: Future<Output = Result<T, RpcError>> + Send + 'static,
 {
-    Ok(Work::Later(Box::new(|interrupts| Box::pin(async move { answer(work(interrupts).await) }))))
+    Ok(Work::Later(Box::new(|interrupts| {
+        let held = interrupts.held.clone();
+        Box::pin(async move {
+            let _held = held;
+            answer(work(interrupts).await)
+        })
+    })))
 }
 
 /// New work is refused while the daemon stops.
