@@ -19,11 +19,6 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
 use tracing_subscriber::EnvFilter;
 
-/// An event makes and drops a few hundred small pieces of text, a fifth of its cost with the system's allocator
-/// (docs/performance.md).
-#[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
-
 /// Runs hooks for coding agents: events in over a Unix socket, decisions out.
 #[derive(Parser)]
 #[command(version)]
