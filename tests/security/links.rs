@@ -36,7 +36,8 @@ async fn use_everything(world: &World) {
 /// Whatever stands there leads nowhere: the victim keeps its bytes and its mode, and every decision is there.
 #[test]
 fn links_in_the_state_folders_lead_nowhere() {
-    let plants: [(&str, &dyn Fn(&Path, &Path)); 2] = [
+    type Plant<'a> = &'a dyn Fn(&Path, &Path);
+    let plants: [(&str, Plant<'_>); 2] = [
         ("symlink", &|victim, place| symlink(victim, place).unwrap()),
         ("hard link", &|victim, place| fs::hard_link(victim, place).unwrap()),
     ];

@@ -30,6 +30,7 @@ pub(crate) fn append_to(path: &Path) -> io::Result<File> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hooksd_config::read::{Found, bounded};
     use std::fs;
     use std::io::Write;
 
@@ -39,7 +40,8 @@ mod tests {
         let (file, victim) = (top.path().join("file"), top.path().join("victim"));
         append_to(&file).unwrap().write_all(b"1").unwrap();
         append_to(&file).unwrap().write_all(b"2").unwrap();
-        assert_eq!(fs::read(&file).unwrap(), b"12");
+        let Found::File(written) = bounded(&file, 2) else { panic!("no file") };
+        assert_eq!(*written.bytes, *b"12");
         fs::write(&victim, "").unwrap();
         fs::set_permissions(&victim, Permissions::from_mode(0o644)).unwrap();
         let plant: [&dyn Fn(); 3] = [

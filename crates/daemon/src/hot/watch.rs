@@ -67,11 +67,13 @@ const GIVE_WAY: i32 = 10;
 /// Does work that no request waits for, on a thread of its own that gives way to events; false when it has panicked.
 async fn aside(work: impl Fn() + Send + Clone + 'static) -> bool {
     let (ended, end) = tokio::sync::oneshot::channel();
-    let working = work.clone();
+    // Processes that are retired are waited for by tasks.
+    let (working, runtime) = (work.clone(), tokio::runtime::Handle::current());
     let started = std::thread::Builder::new().name("documents".to_owned()).spawn(move || {
         // Nice is of a thread on Linux, and can be raised by everybody. Elsewhere it is of the process.
         #[cfg(target_os = "linux")]
         let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), GIVE_WAY);
+        let _entered = runtime.enter();
         working();
         let _ = ended.send(());
     });
