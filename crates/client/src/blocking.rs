@@ -15,7 +15,7 @@ use serde::de::DeserializeOwned;
 use crate::error::ClientError;
 use crate::response::read_invoke_result;
 use crate::wire::{Incoming, Notification, parse};
-use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, start};
+use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, peer, start};
 
 /// Notifications kept while an answer is awaited. Notifications. The oldest are dropped first.
 const MAX_NOTIFICATIONS: usize = 1024;
@@ -36,6 +36,7 @@ impl Client {
     /// [`ClientError::NotRunning`] when nobody listens there.
     pub fn connect(path: &Path) -> Result<Client, ClientError> {
         let stream = UnixStream::connect(path)
+            .and_then(peer::own)
             .map_err(|source| ClientError::NotRunning { path: path.to_owned(), source })?;
         Ok(Client::on(stream))
     }

@@ -59,7 +59,7 @@ fn escaped(text: &str) -> String {
 }
 
 fn file(name: &str, text: String) -> Found {
-    Found::File(Contents { path: name.into(), bytes: text.into_bytes() })
+    Found::File(Contents::new(name.into(), text.into_bytes()))
 }
 
 fn user(text: String) -> Snapshot {

@@ -1,4 +1,5 @@
 //! The `hooksd` program.
+#![forbid(unsafe_code)]
 
 use std::io::Write;
 use std::os::unix::net::UnixListener;
@@ -65,6 +66,8 @@ const BLOCKING_KEEP_ALIVE: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_BLOCKING_THREADS: usize = 32;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "failpoints")]
+    let _faults = fail::FailScenario::setup();
     let arguments = Arguments::parse();
     if arguments.background {
         return match background::start() {

@@ -17,7 +17,7 @@ const MOST: usize = 7;
 fn handlers(event: EventName) -> Vec<Handler> {
     let list = [r#"{"type":"command","command":"guard"}"#; MOST + 1].join(",");
     let document = format!(r#"{{"hooks":{{"{event}":[{{"hooks":[{list}]}}]}}}}"#);
-    let found = Found::File(Contents { path: "/hooks.json".into(), bytes: document.into_bytes() });
+    let found = Found::File(Contents::new("/hooks.json".into(), document.into_bytes()));
     compile(&found, &Found::Absent, &|_| false, &[]).snapshot.handlers().to_vec()
 }
 

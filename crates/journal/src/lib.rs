@@ -7,6 +7,7 @@
 //! 3. [`query`] reads beside a writer, and without one. Neither knows a runtime: both block.
 //!
 //! Records come here without secrets already: this crate writes what it is given.
+#![forbid(unsafe_code)]
 
 mod error;
 mod folder;

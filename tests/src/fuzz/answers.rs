@@ -89,7 +89,7 @@ fn compiled(event: EventName) -> Vec<Handler> {
     };
     let list: Vec<String> = (0..MOST).map(one).collect();
     let document = format!(r#"{{"hooks":{{"{event}":[{{"hooks":[{}]}}]}}}}"#, list.join(","));
-    let found = Found::File(Contents { path: "/hooks.json".into(), bytes: document.into_bytes() });
+    let found = Found::File(Contents::new("/hooks.json".into(), document.into_bytes()));
     compile(&found, &Found::Absent, &|_| false, &[]).snapshot.handlers().to_vec()
 }
 

@@ -75,7 +75,7 @@ pub(super) const LEGACY: Words = Words(&[
 const SUBJECTS: [&str; 8] = ["Bash", "Edit", "", "mcp__a__b", "guard", "agent_completed", "manual", "ü\n"];
 
 fn file(name: &str, bytes: &[u8]) -> Found {
-    Found::File(Contents { path: PathBuf::from(name), bytes: bytes.to_vec() })
+    Found::File(Contents::new(PathBuf::from(name), bytes))
 }
 
 fn user(bytes: &[u8]) -> Loaded {
