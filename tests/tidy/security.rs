@@ -54,7 +54,8 @@ fn unsafe_code_is_where_it_is_justified_and_nowhere_else() {
         }
     }
     let product: Vec<&String> = found.keys().filter(|name| name.contains("/src/")).collect();
-    assert_eq!(product, ["crates/runner/src/spawn.rs"], "only the spawn needs unsafe code");
+    let known = ["crates/runner/src/launchd.rs", "crates/runner/src/spawn.rs"];
+    assert_eq!(product, known, "only the spawn, and what launchd passes by number, need unsafe code");
 }
 
 #[test]
