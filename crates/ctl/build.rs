@@ -7,7 +7,7 @@
 //! build, the daemon and the tests with it; so the linker is given scripts in the libraries' names instead. Where
 //! anything is missing, the program is linked as usual.
 
-include!("../daemon/build_id.rs");
+include!("build_id.rs");
 
 /// What the standard library wants of the system, apart from the C library itself, which holds all of it.
 const PARTS_OF_LIBC: [&str; 5] = ["util", "rt", "pthread", "dl", "m"];

@@ -101,7 +101,7 @@ fn b44_parallel_calls_do_not_queue() {
 /// D5: running out of descriptors delays handlers, it does not drop them: the guard at the end counts.
 #[test]
 fn b45_a_storm_beyond_the_descriptors_drops_no_guard() {
-    let setup = Setup { program: true, descriptors: Some(96), ..Setup::default() };
+    let setup = Setup { program: true, limits: "ulimit -n 96".to_owned(), ..Setup::default() };
     world_with(setup, async |world| {
         let mut commands = vec!["sleep 0.5"; 100];
         commands.push("exit 2");

@@ -33,6 +33,7 @@ impl Daemon {
         fs::create_dir_all(config_dir.join(".state")).map_err(|error| error.to_string())?;
         let listener =
             UnixListener::bind(&socket).map_err(|error| format!("{}: {error}", socket.display()))?;
+        let environment = std::sync::Arc::new(environment.into_iter().collect());
         let settings = Settings { socket: Some(socket), environment, ..Settings::new(config_dir.clone()) };
         let shutdown = hooksd::Shutdown::default();
         let server = tokio::spawn(hooksd::run(listener, settings, shutdown.clone()));

@@ -86,9 +86,11 @@ fn paths_of_ones_own_reach_the_units() {
             .map(|word| word.as_string().unwrap())
             .collect();
         let hooksd = program::path("hooksd");
-        assert_eq!(words, [hooksd.to_str().unwrap(), "--config-dir", &config, "--socket", &socket]);
+        assert_eq!(words, [hooksd.to_str().unwrap(), "--config-dir", &config]);
         assert_eq!(agent["Label"].as_string(), Some("hooksd"));
-        assert_eq!(agent["RunAtLoad"].as_boolean(), Some(true));
+        let listener = agent["Sockets"].as_dictionary().unwrap()["Listener"].as_dictionary().unwrap();
+        assert_eq!(listener["SockPathName"].as_string(), Some(socket.as_str()));
+        assert_eq!(listener["SockPathMode"].as_signed_integer(), Some(0o600));
     });
 }
 

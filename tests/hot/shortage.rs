@@ -7,7 +7,7 @@ use serde_json::json;
 const DESCRIPTORS: u32 = 64;
 
 fn short() -> Setup {
-    Setup { program: true, descriptors: Some(DESCRIPTORS), ..Setup::default() }
+    Setup { program: true, limits: format!("ulimit -n {DESCRIPTORS}"), ..Setup::default() }
 }
 
 /// While it is there the daemon gets no more descriptors.

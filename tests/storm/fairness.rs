@@ -10,8 +10,9 @@ const FLOOD: usize = 2000;
 const FLOOD_PER_CONNECTION: usize = 500;
 /// How much longer the quiet session's slowest calls may take beside the flood.
 const RATIO_MOST: f64 = 3.0;
-/// Other work on the machine can spoil a measurement, not improve it: the best of so many counts.
-const ROUNDS: usize = 5;
+/// Other work on the machine can spoil a measurement, not improve it: of so many, the calmest of each kind counts. A
+/// baseline that was disturbed would make the flood look fair, so none counts but the calmest so far.
+const ROUNDS: usize = 8;
 
 /// The 99th percentile of the calls' times, all sent at once.
 async fn p99(agent: &Agent) -> Duration {
@@ -36,10 +37,12 @@ async fn p99(agent: &Agent) -> Duration {
 async fn b44_a_flood_of_one_session_does_not_delay_another() {
     let daemon = Daemon::start_alone(&commands(&["exit 2"])).await;
     let (quiet, flooding) = (daemon.agent().await, daemon.agent().await);
+    // The first is slow for reasons of its own.
     p99(&quiet).await;
-    let mut best = f64::MAX;
+    let (mut calmest, mut fairest) = (Duration::MAX, Duration::MAX);
     for _ in 0..ROUNDS {
         let alone = p99(&quiet).await;
+        calmest = calmest.min(alone);
         let (mut flood, mut connections) = (Vec::new(), Vec::new());
         for _ in 0..FLOOD / FLOOD_PER_CONNECTION {
             let agent = flooding.beside(&daemon).await;
@@ -53,19 +56,18 @@ async fn b44_a_flood_of_one_session_does_not_delay_another() {
         let waiting = status["queued_handlers"].as_u64().unwrap() + status["queued_events"].as_u64().unwrap();
         let answered =
             flood.iter_mut().map(|(_, answer)| usize::from(answer.try_recv().is_ok())).sum::<usize>();
-        let ratio = beside.as_secs_f64() / alone.as_secs_f64();
-        println!(
-            "p99 of {CALLS} calls: alone {alone:.1?}, beside {FLOOD} of another session {beside:.1?}: {ratio:.2}"
-        );
+        fairest = fairest.min(beside);
+        println!("p99 of {CALLS} calls: alone {alone:.1?}, beside {FLOOD} of another session {beside:.1?}");
         println!("  {answered} of the flood were answered by then, {waiting} waiting");
         assert!(waiting > 0, "the flood was over before the quiet session was");
-        best = best.min(ratio);
-        if best <= RATIO_MOST {
+        if fairest <= calmest.mul_f64(RATIO_MOST) {
             break;
         }
         // Cancels what is left of the flood.
         drop(connections);
         daemon.nothing_left().await;
     }
-    assert!(best <= RATIO_MOST, "{best}");
+    let ratio = fairest.as_secs_f64() / calmest.as_secs_f64();
+    println!("beside the flood {fairest:.1?}, alone {calmest:.1?}: {ratio:.2}");
+    assert!(ratio <= RATIO_MOST, "{ratio}");
 }

@@ -209,7 +209,7 @@ async fn a_flood_does_not_outgrow_the_bound_of_the_journal() {
     let page = agent.client.call("journal/query", json!({ "limit": 1 })).await.unwrap();
     assert_eq!(page["records"][0]["invocation_id"], last["invocation_id"]);
     let database = rusqlite::Connection::open(file(&daemon)).unwrap();
-    let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, u64>(0)).unwrap();
+    let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap().unsigned_abs();
     let used = (number("PRAGMA page_count") - number("PRAGMA freelist_count")) * number("PRAGMA page_size");
     let (kept, written) =
         (number("SELECT count(*) FROM event"), journal(&agent).await["written"].as_u64().unwrap());

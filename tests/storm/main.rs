@@ -20,6 +20,7 @@ mod idle;
 mod inherited;
 mod journal;
 mod limits;
+mod mixed;
 mod nested;
 mod peers;
 mod queue;

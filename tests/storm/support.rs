@@ -266,6 +266,8 @@ pub(crate) struct Client {
     writer: tokio::sync::Mutex<OwnedWriteHalf>,
     next: AtomicU64,
     waiting: Arc<Mutex<HashMap<u64, oneshot::Sender<Value>>>>,
+    /// Answers that nobody has asked for, or for the second time.
+    strays: Arc<AtomicU64>,
     reader: tokio::task::JoinHandle<()>,
 }
 
@@ -274,6 +276,8 @@ impl Client {
         let (reader, writer) = stream.into_split();
         let waiting: Arc<Mutex<HashMap<u64, oneshot::Sender<Value>>>> = Arc::default();
         let heard = waiting.clone();
+        let strays: Arc<AtomicU64> = Arc::default();
+        let stray = strays.clone();
         let reader = tokio::spawn(async move {
             let mut lines = BufReader::new(reader).lines();
             while let Ok(Some(line)) = lines.next_line().await {
@@ -281,11 +285,13 @@ impl Client {
                 let waiter = message["id"].as_u64().and_then(|id| heard.lock().unwrap().remove(&id));
                 if let Some(waiter) = waiter {
                     let _ = waiter.send(message);
+                } else if message.get("method").is_none() {
+                    stray.fetch_add(1, Ordering::Relaxed);
                 }
             }
             heard.lock().unwrap().clear();
         });
-        Client { writer: writer.into(), next: AtomicU64::new(1), waiting, reader }
+        Client { writer: writer.into(), next: AtomicU64::new(1), waiting, strays, reader }
     }
 
     async fn send(&self, message: &Value) -> io::Result<()> {
@@ -306,6 +312,11 @@ impl Client {
     pub(crate) async fn call(&self, method: &str, params: Value) -> Result<Value, Value> {
         let (_, answer) = self.start(method, params).await;
         outcome(answer).await
+    }
+
+    /// Answers that nobody has asked for, or for the second time.
+    pub(crate) fn strays(&self) -> u64 {
+        self.strays.load(Ordering::Relaxed)
     }
 
     pub(crate) async fn cancel(&self, id: u64) {

@@ -63,7 +63,8 @@ fn every_setting_is_described_with_default_and_range_and_no_other() {
 fn links_between_pages_lead_somewhere() {
     let mut pages = files("docs", ".md");
     pages.extend(
-        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|page| top().join(page)),
+        ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"]
+            .map(|page| top().join(page)),
     );
     for page in pages {
         let content = fs::read_to_string(&page).unwrap();

@@ -13,7 +13,9 @@
 mod commands;
 mod docs;
 mod readme;
+mod security;
 mod source;
+mod supply;
 mod units;
 
 use std::fs;

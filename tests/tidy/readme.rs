@@ -84,7 +84,7 @@ async fn the_transcript_is_what_the_daemon_answers() {
     let socket = root.join("run/hooksd.sock");
     let (held, listener) = listen(&socket).unwrap();
     let listener = tokio::net::UnixListener::from_std(listener).unwrap();
-    let environment = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
+    let environment = std::sync::Arc::new(std::env::vars_os().filter(|(name, _)| name == "PATH").collect());
     let settings = Settings { environment, ..Settings::new(home.join(".deepagents")) };
     let shutdown = Shutdown::default();
     let server = tokio::spawn(hooksd::run(listener, settings, shutdown.clone()));

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import struct
+import sys
 import unittest
 
 from hooksd_client import SocketPathError, socket_path
-from hooksd_client._where import MAX_SOCKET_PATH
+from hooksd_client._where import MAX_SOCKET_PATH, check_peer
 
 
 class Where(unittest.TestCase):
@@ -28,3 +31,17 @@ class Where(unittest.TestCase):
         ]:
             with self.assertRaisesRegex(SocketPathError, part):
                 socket_path(variables)
+
+    @unittest.skipUnless(sys.platform.startswith("linux"), "other systems do not tell")
+    def test_a_daemon_of_another_user_is_not_spoken_to(self) -> None:
+        class Served:
+            def __init__(self, user: int) -> None:
+                self.user = user
+
+            def getsockopt(self, level: int, name: int, size: int, /) -> bytes:
+                return struct.pack("3i", 1, self.user, self.user)
+
+        check_peer(Served(os.geteuid()))
+        check_peer(Served(0))
+        with self.assertRaisesRegex(PermissionError, "served by user 65534, not by you"):
+            check_peer(Served(65534))

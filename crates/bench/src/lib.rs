@@ -3,6 +3,7 @@
 //!
 //! Guarantee: a ratio is the median of the ratios of rounds that took turns, so that a machine that is busy in between
 //! slows both sides; the percentiles are those of all samples.
+#![forbid(unsafe_code)]
 
 mod daemon;
 pub mod echo;

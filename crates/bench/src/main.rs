@@ -1,5 +1,6 @@
 //! `bench compare [--quick] [LINE...]` prints the table; `bench echo SOCKET` is one of its floors, and
 //! `bench hooksd SOCKET CONFIG_DIR on|off` one of its sides.
+#![forbid(unsafe_code)]
 
 use std::path::Path;
 use std::process::ExitCode;

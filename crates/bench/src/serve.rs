@@ -17,7 +17,7 @@ pub fn serve(socket: &Path, config_dir: &Path, told: bool) -> Result<()> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no runtime")?;
     runtime.block_on(async {
         let mut settings = Settings::new(config_dir.to_owned());
-        settings.environment = std::env::vars_os().collect();
+        settings.environment = std::sync::Arc::new(std::env::vars_os().collect());
         settings.journal.enabled = told;
         let (held, listener) = listen(socket)?;
         let listener = tokio::net::UnixListener::from_std(listener).context("cannot use the socket")?;

@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use crate::error::ClientError;
 use crate::response::read_invoke_result;
 use crate::wire::{Incoming, Notification, Raw, parse};
-use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, start};
+use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, peer, start};
 
 /// Notifications waiting to be taken. Notifications. More are dropped: nobody is listening.
 const MAX_NOTIFICATIONS: usize = 1024;
@@ -53,6 +53,7 @@ impl Client {
     pub async fn connect(path: &Path) -> Result<Client, ClientError> {
         let stream = UnixStream::connect(path)
             .await
+            .and_then(peer::own)
             .map_err(|source| ClientError::NotRunning { path: path.to_owned(), source })?;
         Ok(Client::on(stream))
     }

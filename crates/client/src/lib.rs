@@ -4,11 +4,13 @@
 //!
 //! Every call has a deadline. An answer that does not fit its type is an error, never a guess: a guard's verdict is
 //! either read or known to be missing.
+#![forbid(unsafe_code)]
 
 pub mod asynchronous;
 pub mod blocking;
 mod error;
 pub mod owner;
+mod peer;
 pub mod place;
 pub mod program;
 mod response;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::error::ClientError;
 use crate::place::{Lock, PlaceError, prepare_folder};
-use crate::{owner, program};
+use crate::{owner, peer, program};
 
 /// How long a daemon on demand may take until it listens. Seconds. It takes milliseconds, unless one before it still
 /// drains (10 s) and cleans up behind what it has killed.
@@ -115,7 +115,7 @@ fn connect(path: &Path, deadline: Instant) -> io::Result<UnixStream> {
     sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(left))?;
     rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
     sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, None)?;
-    Ok(UnixStream::from(socket))
+    peer::own(UnixStream::from(socket))
 }
 
 /// Elsewhere a full queue refuses at once.

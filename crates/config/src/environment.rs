@@ -19,38 +19,56 @@ const FILE: &str = ".env";
 /// A setting of the agent itself, not an override of a variable DEBUG.
 const OWN_SETTING: &str = "DEBUG";
 
-/// Variables that decide which code a program loads. A project's trust is bound to its hooks.json alone, so its `.env`
-/// must not be able to replace what that runs.
-const LOADING: [&str; 14] = [
-    "PATH",
-    "BASH_ENV",
-    "ENV",
-    "IFS",
-    "SHELLOPTS",
-    "PYTHONPATH",
-    "PYTHONHOME",
-    "PYTHONSTARTUP",
-    "NODE_OPTIONS",
-    "NODE_PATH",
-    "PERL5LIB",
-    "PERL5OPT",
-    "RUBYLIB",
-    "RUBYOPT",
+/// Variables that decide which code a program loads or starts. A project's trust is bound to its hooks.json alone, so its
+/// `.env` must not be able to replace what that runs. Those of shells, of the loader and C library, where programs look
+/// for what is theirs, what they start for others, and those of runtimes.
+#[rustfmt::skip]
+const LOADING: [&str; 51] = [
+    "PATH", "ENV", "IFS", "CDPATH", "PS4", "SHELL", "SHELLOPTS", "BASHOPTS", "PROMPT_COMMAND", "ZDOTDIR",
+    "GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH", "OPENSSL_CONF", "OPENSSL_MODULES", "OPENSSL_ENGINES",
+    "HOME", "TMPDIR", "TERMINFO", "MAKEFLAGS", "SSH_ASKPASS", "SSH_AUTH_SOCK",
+    "EDITOR", "VISUAL", "PAGER", "LESSOPEN", "LESSCLOSE", "MANPAGER", "BROWSER",
+    "NODE_OPTIONS", "NODE_PATH", "NODE_EXTRA_CA_CERTS", "NODE_REPL_EXTERNAL_MODULE", "TS_NODE_PROJECT",
+    "CLASSPATH", "JAVA_TOOL_OPTIONS", "JAVA_OPTS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "JAVA_HOME",
+    "PHPRC", "PHP_INI_SCAN_DIR", "TCLLIBPATH", "R_PROFILE", "R_PROFILE_USER", "R_LIBS", "GOROOT", "GOFLAGS",
+    "VIRTUAL_ENV", "CONDA_PREFIX",
+];
+
+/// The beginnings of more of them: whole families belong to a loader, a runtime, or a tool that starts others.
+#[rustfmt::skip]
+const LOADING_FAMILIES: [&str; 24] = [
+    "LD_", "DYLD_", "BASH_", "XDG_", "GIT_", "PYTHON", "PERL", "RUBY", "GEM_", "BUNDLE_", "LUA_", "DOTNET_",
+    "COMPLUS_", "DENO_", "BUN_", "NPM_", "npm_", "YARN_", "UV_", "PIP_", "CARGO_", "RUSTC", "RUSTUP_", "JULIA_",
 ];
 
 /// The variables of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Environment {
-    /// Names and values; each name once.
-    pub variables: Vec<(OsString, OsString)>,
+    /// Names and values; each name once. `None` when they are exactly the session's own.
+    pub variables: Option<Vec<(OsString, OsString)>>,
     /// What of the files is ignored.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Fills in what the session does not have. `project` is the root of a project that is trusted.
+/// Fills in what the session does not have. `own` has each name once. `project` is the root of a project that is trusted.
 #[must_use]
 pub fn layered(own: &[(OsString, OsString)], project: Option<&Path>, config_dir: &Path) -> Environment {
     let mut environment = Environment::default();
+    let files = [project.map(|root| (root.join(FILE), true)), Some((config_dir.join(FILE), false))];
+    let mut filled: Vec<(String, String)> = Vec::new();
+    for (path, of_project) in files.into_iter().flatten() {
+        let read = dotenv::read(&path);
+        if let Some(problem) = read.problem {
+            let diagnostic =
+                Diagnostic::warning(code::ENV_FILE_FAILED, problem).field(path.display().to_string());
+            environment.diagnostics.push(diagnostic);
+        }
+        filled.extend(read.pairs.into_iter().filter(|(name, _)| is_taken(name, of_project)));
+    }
+    let overrides = |name: &OsStr| OVERRIDES.iter().any(|prefix| overridden(name, prefix).is_some());
+    if filled.is_empty() && !own.iter().any(|(name, _)| overrides(name)) {
+        return environment;
+    }
     let mut known: HashMap<OsString, OsString> = HashMap::new();
     let mut order: Vec<OsString> = Vec::new();
     let mut add = |name: OsString, value: OsString, replace: bool| match known.entry(name) {
@@ -66,19 +84,8 @@ pub fn layered(own: &[(OsString, OsString)], project: Option<&Path>, config_dir:
     for (name, value) in own {
         add(name.clone(), value.clone(), true);
     }
-    let files = [project.map(|root| (root.join(FILE), true)), Some((config_dir.join(FILE), false))];
-    for (path, of_project) in files.into_iter().flatten() {
-        let read = dotenv::read(&path);
-        if let Some(problem) = read.problem {
-            let diagnostic =
-                Diagnostic::warning(code::ENV_FILE_FAILED, problem).field(path.display().to_string());
-            environment.diagnostics.push(diagnostic);
-        }
-        for (name, value) in read.pairs {
-            if is_taken(&name, of_project) {
-                add(name.into(), value.into(), false);
-            }
-        }
+    for (name, value) in filled {
+        add(name.into(), value.into(), false);
     }
     for prefix in OVERRIDES {
         let named: Vec<(OsString, OsString)> = order
@@ -93,8 +100,8 @@ pub fn layered(own: &[(OsString, OsString)], project: Option<&Path>, config_dir:
             }
         }
     }
-    environment.variables =
-        order.into_iter().filter_map(|name| known.remove(&name).map(|value| (name, value))).collect();
+    let left = order.into_iter().filter_map(|name| known.remove(&name).map(|value| (name, value)));
+    environment.variables = Some(left.collect());
     environment
 }
 
@@ -110,7 +117,8 @@ fn is_taken(name: &str, of_project: bool) -> bool {
     if name.starts_with("HOOKSD_") {
         return false;
     }
-    let loads = LOADING.contains(&name) || name.starts_with("LD_") || name.starts_with("DYLD_");
+    let loads =
+        LOADING.contains(&name) || LOADING_FAMILIES.iter().any(|beginning| name.starts_with(beginning));
     // An override in a project's file would not fill in, but override what the session has.
     let overrides = OVERRIDES.iter().any(|prefix| name.starts_with(prefix));
     !(of_project && (loads || overrides))
@@ -133,7 +141,12 @@ mod tests {
         let environment = layered(&own, trusted.then_some(root.as_path()), &folder.path().join("user"));
         assert_eq!(environment.diagnostics, []);
         let text = |text: OsString| text.into_string().unwrap();
-        environment.variables.into_iter().map(|(name, value)| (text(name), text(value))).collect()
+        environment
+            .variables
+            .unwrap_or(own)
+            .into_iter()
+            .map(|(name, value)| (text(name), text(value)))
+            .collect()
     }
 
     fn pairs(expected: &[(&str, &str)]) -> Vec<(String, String)> {

@@ -15,6 +15,7 @@
 //! * [`project`], [`trust`]: where the project is and whether its document counts (BEHAVIOUR section 10).
 //!
 //! Every function returns what could be used and diagnostics for the rest; nothing here fails as a whole (D18).
+#![forbid(unsafe_code)]
 
 pub mod bridge;
 pub mod canonical;

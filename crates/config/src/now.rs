@@ -50,7 +50,7 @@ pub fn documents(
             found.push(DocumentNow {
                 location: contents.path.display().to_string(),
                 source: Source::Project(contents.path),
-                bytes: contents.bytes,
+                bytes: contents.bytes.to_vec(),
                 standing: if is_trusted { Standing::Counts } else { Standing::Untrusted },
             });
         }
@@ -61,7 +61,7 @@ pub fn documents(
         found.push(DocumentNow {
             location: contents.path.display().to_string(),
             source: Source::User(contents.path),
-            bytes: contents.bytes,
+            bytes: contents.bytes.to_vec(),
             standing: Standing::Counts,
         });
     }

@@ -4,6 +4,7 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
 use rustix::fs::{Mode, OFlags};
 use sha2::{Digest, Sha256};
@@ -29,14 +30,23 @@ pub enum Found {
     File(Contents),
 }
 
-/// A file's bytes.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// A file's bytes. Cheap to clone.
+#[derive(Debug, Clone)]
 pub struct Contents {
     /// The real path, links resolved.
     pub path: PathBuf,
     /// All of its bytes.
-    pub bytes: Vec<u8>,
+    pub bytes: Arc<[u8]>,
+    fingerprint: OnceLock<String>,
 }
+
+impl PartialEq for Contents {
+    fn eq(&self, other: &Contents) -> bool {
+        self.path == other.path && self.bytes == other.bytes
+    }
+}
+
+impl Eq for Contents {}
 
 impl Found {
     /// The real path of what stands there.
@@ -60,10 +70,16 @@ impl Found {
 }
 
 impl Contents {
-    /// SHA-256 of the bytes, lowercase hexadecimal.
+    /// Of the file at this real path.
+    #[must_use]
+    pub fn new(path: PathBuf, bytes: impl Into<Arc<[u8]>>) -> Contents {
+        Contents { path, bytes: bytes.into(), fingerprint: OnceLock::new() }
+    }
+
+    /// SHA-256 of the bytes, lowercase hexadecimal. Computed once.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        fingerprint(&self.bytes)
+        self.fingerprint.get_or_init(|| fingerprint(&self.bytes)).clone()
     }
 }
 
@@ -76,6 +92,10 @@ pub fn fingerprint(bytes: &[u8]) -> String {
 /// Reads the regular file at `path`, at most `limit` bytes.
 #[must_use]
 pub fn bounded(path: &Path, limit: u64) -> Found {
+    // Most files that are looked for are not there: one look tells, links on the way included.
+    if fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
+        return Found::Absent;
+    }
     let Ok(real) = fs::canonicalize(path) else {
         return unless_forbidden(path);
     };
@@ -111,7 +131,7 @@ pub fn bounded(path: &Path, limit: u64) -> Found {
         Ok(_) if bytes.len() as u64 > limit => {
             unreadable(format!("is longer than the limit of {limit} bytes"))
         }
-        Ok(_) => Found::File(Contents { path: real, bytes }),
+        Ok(_) => Found::File(Contents::new(real, bytes)),
         Err(error) => failed("read", error),
     }
 }
@@ -167,7 +187,7 @@ mod tests {
         let real = fs::canonicalize(folder.path()).unwrap();
         fs::write(real.join("target"), "x").unwrap();
         std::os::unix::fs::symlink(real.join("target"), real.join("link")).unwrap();
-        let expected = Contents { path: real.join("target"), bytes: b"x".to_vec() };
+        let expected = Contents::new(real.join("target"), *b"x");
         assert_eq!(bounded(&real.join("link"), MAX_DOCUMENT), Found::File(expected));
     }
 }

@@ -27,7 +27,7 @@ pub(crate) fn read_text(file: Option<&Path>) -> Result<String, Failure> {
     let limit = MAX_LINE as u64;
     let bytes = match file.filter(|file| *file != Path::new("-")) {
         Some(file) => match bounded(file, limit) {
-            Found::File(contents) => contents.bytes,
+            Found::File(contents) => contents.bytes.to_vec(),
             Found::Unreadable { path, reason, .. } => {
                 return Err(Failure::Input(format!("{} {reason}", path.display())));
             }

@@ -8,12 +8,13 @@ use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use hooksd_client::start::LISTENING;
-use rustix::fs::OFlags;
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+
+use crate::private::append_to;
 
 /// The option of the program that starts the daemon and ends.
 const STARTER: &str = "--background";
@@ -98,9 +99,6 @@ pub fn log_to_file(config_dir: &Path) -> io::Result<()> {
     if fs::symlink_metadata(&path).is_ok_and(|log| log.len() > LOG_MOST) {
         fs::rename(&path, path.with_extension("log.1"))?;
     }
-    let mut options = OpenOptions::new();
-    let log = options.create(true).append(true).mode(0o600);
-    let log = log.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits().cast_signed()).open(&path)?;
-    dup2_stderr(log)?;
+    dup2_stderr(append_to(&path)?)?;
     Ok(())
 }

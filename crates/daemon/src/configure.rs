@@ -187,6 +187,16 @@ impl Key {
     }
 }
 
+/// What the bytes of a hooksd.toml at `path` come to, without any other source.
+///
+/// # Errors
+/// The first thing in it that is wrong.
+pub fn read(bytes: &[u8], path: &Path) -> Result<Vec<SettingInfo>, SettingsError> {
+    let mut layers = Layers::default();
+    file::take_bytes(&mut layers, path, bytes)?;
+    Ok(layers.told())
+}
+
 /// What is wrong with a setting, where, and what to do.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]

@@ -20,12 +20,13 @@ use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
 use crate::daemon::Daemon;
+use crate::held::{Full, Held, Room, SHARE};
 use crate::invoke::Interrupts;
 use crate::lines::{Line, Lines};
 use crate::methods::{self, Answer, Work};
 use crate::outbox::Outbox;
 use crate::sessions::RETRY_AFTER_MS;
-use crate::unwound::{Panicked, poll_unwound, unwound};
+use crate::unwound::{Panicked, caught, poll_unwound, unwound};
 use crate::who::Who;
 
 /// The most requests of one connection that run at once. Requests. One more is refused with -32005.
@@ -85,6 +86,8 @@ struct Connection {
     caller: Caller,
     running: Arc<Running>,
     tasks: TaskTracker,
+    /// For what its requests hold.
+    room: Room,
     /// Cancelled when nobody is there any more.
     gone: CancellationToken,
 }
@@ -97,8 +100,14 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     let gone = CancellationToken::new();
     let writer = tokio::spawn(outbox.clone().write(gone.clone()));
     let caller = Caller { id: daemon.next_connection(), outbox, who: Arc::default() };
-    let connection =
-        Connection { daemon, caller, running: Arc::default(), tasks: TaskTracker::new(), gone: gone.clone() };
+    let connection = Connection {
+        daemon,
+        caller,
+        running: Arc::default(),
+        tasks: TaskTracker::new(),
+        room: Room::of_one(),
+        gone: gone.clone(),
+    };
     let share = connection.daemon.unfinished.share();
     let mut lines = Lines::new(read_half, MAX_LINE, share);
     // Answers that are there at once are written together, as long as the next request has arrived already.
@@ -171,8 +180,21 @@ fn overloaded(message: String) -> RpcError {
         .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS }))
 }
 
+fn too_large() -> RpcError {
+    let most = SHARE / 1024 / 1024;
+    overloaded(format!(
+        "long requests that run hold too much already, at most {most} MiB a connection; wait for answers"
+    ))
+}
+
 fn error_line(id: &RawJson, code: i64, message: impl Into<String>) -> String {
     response_line::<()>(id, Err(&RpcError::new(code, message)))
+}
+
+/// The answer to a request within which something panicked.
+fn lost(id: &RawJson) -> String {
+    tracing::error!("a request was lost");
+    error_line(id, error_code::INTERNAL_ERROR, "the request was lost inside the daemon; please report this")
 }
 
 impl Connection {
@@ -189,15 +211,24 @@ impl Connection {
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
         }
-        match self.take(line) {
-            Taken::Nothing => None,
-            Taken::Answer(answer) => Some(answer),
-            Taken::Request(request) => self.begin(request).await,
+        let held = tokio::select! {
+            biased;
+            held = self.room.take(&self.daemon.room, line.len()) => held,
+            () = self.gone.cancelled() => return None,
+        };
+        match caught(|| self.take(line, held)) {
+            Ok(Taken::Nothing) => None,
+            Ok(Taken::Answer(answer)) => Some(answer),
+            Ok(Taken::Request(request)) => self.begin(request).await,
+            Err(Panicked) => {
+                let id = caught(|| Frame::read(line).map_or_else(|bad| Some(bad.id), |frame| frame.id));
+                Some(lost(&id.unwrap_or_else(|_| Some(RawJson::null()))?))
+            }
         }
     }
 
     /// Takes one line in.
-    fn take(&self, line: &[u8]) -> Taken {
+    fn take(&self, line: &[u8], held: Result<Option<Held>, Full>) -> Taken {
         let frame = match Frame::read(line) {
             Ok(frame) => frame,
             Err(BadFrame { id, error }) => return Taken::Answer(response_line::<()>(&id, Err(&error))),
@@ -215,10 +246,14 @@ impl Connection {
             Err(error) => return Taken::from(id.map(|id| response_line::<()>(&id, Err(&error)))),
         };
         let cancelled = CancellationToken::new();
-        if let Err(error) = self.admit(key.as_deref(), &cancelled) {
-            return Taken::from(id.map(|id| response_line::<()>(&id, Err(&error))));
-        }
-        let future = future(Interrupts { cancelled, gone: self.gone.clone() });
+        let admitted = held
+            .map_err(|_| too_large())
+            .and_then(|held| self.admit(key.as_deref(), &cancelled).map(|()| held));
+        let held = match admitted {
+            Ok(held) => held,
+            Err(error) => return Taken::from(id.map(|id| response_line::<()>(&id, Err(&error)))),
+        };
+        let future = future(Interrupts { cancelled, gone: self.gone.clone(), held });
         Taken::Request(Request { id, key, future })
     }
 
@@ -234,14 +269,7 @@ impl Connection {
             let id = id?;
             Some(match answer {
                 Ok(answer) => answer(&id),
-                Err(Panicked) => {
-                    tracing::error!("a request was lost");
-                    error_line(
-                        &id,
-                        error_code::INTERNAL_ERROR,
-                        "the request was lost inside the daemon; please report this",
-                    )
-                }
+                Err(Panicked) => lost(&id),
             })
         };
         if let Poll::Ready(answer) =

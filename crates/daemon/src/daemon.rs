@@ -17,10 +17,12 @@ use tokio_util::task::TaskTracker;
 use crate::connection;
 use crate::feed::Feed;
 use crate::gate::Gate;
+use crate::held::Room;
 use crate::hot::Documents;
 use crate::hot::watch::{WatchMode, run as watch_documents};
 use crate::journal::Journal;
 use crate::once::Once;
+use crate::opening::Openings;
 use crate::service;
 use crate::sessions::Sessions;
 use crate::settings::Settings;
@@ -50,6 +52,8 @@ pub(crate) struct Daemon {
     pub(crate) runner: Runner,
     pub(crate) warm: Warm,
     pub(crate) sessions: Sessions,
+    /// What inline sessions said of themselves last.
+    pub(crate) openings: Openings,
     pub(crate) documents: Arc<Documents>,
     pub(crate) watch_mode: WatchMode,
     /// What those hear who look on.
@@ -74,6 +78,8 @@ pub(crate) struct Daemon {
     pub(crate) connections: AtomicUsize,
     /// How many there may be.
     pub(crate) gate: Gate,
+    /// For what their requests hold.
+    pub(crate) room: Room,
     /// What their unfinished lines hold.
     pub(crate) unfinished: Arc<Unfinished>,
     next_connection: AtomicU64,
@@ -94,6 +100,7 @@ impl Daemon {
             gate: Gate::of_this_process(settings.max_connections),
             settings,
             sessions: Sessions::new(feed.clone()),
+            openings: Openings::default(),
             feed,
             stats: Stats::default(),
             journal,
@@ -107,6 +114,7 @@ impl Daemon {
             closing: CancellationToken::new(),
             started: Instant::now(),
             connections: AtomicUsize::new(0),
+            room: Room::of_all(),
             unfinished: Arc::default(),
             next_connection: AtomicU64::new(0),
             answered: AtomicU64::new(0),

@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result};
@@ -69,7 +70,7 @@ pub async fn play(out: &mut (dyn Write + Send)) -> Result<()> {
     let socket = root.join("run").join("hooksd.sock");
     let (held, listener) = listen(&socket)?;
     let listener = tokio::net::UnixListener::from_std(listener).context("cannot use the socket")?;
-    let environment = std::env::vars_os().filter(|(name, _)| name == "PATH").collect();
+    let environment = Arc::new(std::env::vars_os().filter(|(name, _)| name == "PATH").collect());
     let settings = Settings { socket: Some(socket.clone()), environment, ..Settings::new(config_dir) };
     let shutdown = Shutdown::default();
     let server = tokio::spawn(crate::run(listener, settings, shutdown.clone()));

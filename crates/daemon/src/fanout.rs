@@ -134,6 +134,8 @@ pub async fn fan_out(
             if let Some(progress) = &progress {
                 progress(&handler, None);
             }
+            #[cfg(feature = "failpoints")]
+            fail::fail_point!("handler");
             let handled = serve(&runner, warmth.as_ref(), &handler, run, admission, &cancel).await;
             if let Some(progress) = &progress {
                 progress(&handler, Some(&handled));

@@ -12,9 +12,7 @@ use hooksd_engine::reduce::{Ran, reduce_and_say_why};
 use hooksd_protocol::decision::{Body, Decision};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 use hooksd_protocol::invocation::Event;
-use hooksd_protocol::methods::{
-    HandlerReport, InvokeOptions, InvokeResult, ItemBody, ProtocolVersion, SessionOpen,
-};
+use hooksd_protocol::methods::{HandlerReport, InvokeOptions, InvokeResult, ItemBody, ProtocolVersion};
 use hooksd_protocol::rpc::{RpcError, error_code};
 use hooksd_runner::warm::Variables;
 use tokio_util::sync::CancellationToken;
@@ -25,21 +23,15 @@ use crate::daemon::Daemon;
 use crate::driven::{Driven, Running};
 use crate::fanout::{Progress, Surroundings, fan_out};
 use crate::feed::{About, cut, milliseconds};
+use crate::held::Held;
 use crate::legacy;
 use crate::lifecycle::{Handled, Warmth};
 use crate::once::{Answer, Delivery, Execution, Finisher};
+use crate::opening::Target;
 use crate::pinned::{MAX_DEPTH, Pinned};
 use crate::session::Session;
 use crate::sessions::open_for_event;
 use crate::transcripts;
-
-/// The session of a request.
-pub(crate) enum Target {
-    /// An open one.
-    Open(Arc<Session>),
-    /// One for this request only.
-    Inline(Box<SessionOpen>),
-}
 
 /// A request to run an event.
 pub(crate) struct Request {
@@ -61,6 +53,8 @@ pub(crate) struct Interrupts {
     pub(crate) cancelled: CancellationToken,
     /// The client has gone.
     pub(crate) gone: CancellationToken,
+    /// The room that its line takes, for as long as anything of it runs.
+    pub(crate) held: Option<Held>,
 }
 
 /// Makes the progress callback of one invocation.
@@ -86,7 +80,7 @@ pub(crate) async fn invoke(
     let listed = matches!(request.target, Target::Open(_));
     let session = match request.target {
         Target::Open(session) => session,
-        Target::Inline(open) => open_for_event(&daemon, *open).await?,
+        Target::Inline(opening) => open_for_event(&daemon, opening).await?,
     };
     let pinned = session.pinned.load_full();
     if let Some(got) = request.options.snapshot_id.as_deref().filter(|id| *id != pinned.snapshot().id) {
@@ -147,16 +141,12 @@ pub(crate) async fn invoke(
             };
             let listed =
                 daemon.underway.list(id, run.input.event_name(), &run.session.id, execution.cancel.clone());
+            let finisher = Finisher::new(execution.clone(), memory);
+            let held = interrupts.held.clone();
             running = Some(Box::pin(daemon.events.track_future(async move {
-                let _listed = listed;
-                let finisher = Finisher::new(execution.clone());
+                let (_listed, _held) = (listed, held);
                 let (answer, keep) = run.execute(&execution).await;
-                match memory {
-                    Some((once, key)) if keep => once.remember(key, &execution),
-                    Some((once, key)) => once.forget(&key, &execution),
-                    None => {}
-                }
-                finisher.finish(answer);
+                finisher.finish(answer, keep);
             })));
             waiter
         }
@@ -239,6 +229,8 @@ impl Run {
 
     async fn decide(&self, execution: &Execution, ended: &mut Ended) -> (Answer, bool) {
         let _running = self.session.begin_event();
+        #[cfg(feature = "failpoints")]
+        fail::fail_point!("event");
         if self.pinned.depth() >= MAX_DEPTH {
             let message =
                 format!("hooks that start agents that have hooks end at depth {MAX_DEPTH}; no handler ran");

@@ -17,6 +17,7 @@ use uuid::Uuid;
 use crate::account::diagnostic_item;
 use crate::daemon::Daemon;
 use crate::feed::{About, Feed};
+use crate::held::Held;
 use crate::pinned::MAX_DEPTH;
 use crate::session::Session;
 
@@ -26,6 +27,7 @@ pub(crate) fn emit(
     session: &Arc<Session>,
     event: LegacyName,
     stdin: String,
+    held: Option<&Held>,
 ) -> LegacyEmitted {
     session.reports_legacy.store(true, Ordering::Release);
     let pinned = session.pinned.load_full();
@@ -61,8 +63,9 @@ pub(crate) fn emit(
         };
         let (runner, cancel, running) =
             (daemon.runner.clone(), daemon.killing.clone(), session.begin_event());
-        let feed = daemon.feed.clone();
+        let (feed, held) = (daemon.feed.clone(), held.cloned());
         daemon.events.spawn(async move {
+            let _held = held;
             let outcome = runner.run(run, &cancel).await;
             report(running.session(), &feed, event, &command, &outcome);
         });

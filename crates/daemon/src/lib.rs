@@ -6,6 +6,7 @@
 //!
 //! [`run`] serves a listener until it is told to stop: the caller owns the socket and the stop signal, so every
 //! test boots the real server in its own process.
+#![forbid(unsafe_code)]
 
 mod account;
 pub mod activation;
@@ -18,18 +19,21 @@ mod driven;
 pub mod fanout;
 mod feed;
 mod gate;
+mod held;
 mod hot;
 mod invoke;
 mod journal;
 mod legacy;
 pub mod lifecycle;
-mod lines;
+pub mod lines;
 pub mod listen;
 mod methods;
 mod once;
+mod opening;
 mod outbox;
 mod pinned;
 mod plugins;
+mod private;
 mod record;
 pub mod service;
 mod session;
@@ -39,8 +43,9 @@ mod stats;
 mod subscriber;
 mod transcripts;
 mod underway;
-mod unfinished;
+pub mod unfinished;
 mod unwound;
+pub mod variables;
 mod who;
 
 pub use daemon::{Reload, Shutdown, run};

@@ -13,7 +13,7 @@ const LONG_READ: usize = 256 * 1024;
 
 /// One line, or what stands in its place.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Line<'a> {
+pub enum Line<'a> {
     /// A line without its end. May be empty.
     Complete(&'a [u8]),
     /// A line longer than the limit; reported as soon as it is, the rest of it is thrown away.
@@ -25,7 +25,7 @@ pub(crate) enum Line<'a> {
 }
 
 /// Splits a stream into lines. Cancel-safe: what was read stays in the buffer between calls (B75).
-pub(crate) struct Lines<R> {
+pub struct Lines<R> {
     reader: R,
     limit: usize,
     buffer: Vec<u8>,
@@ -41,18 +41,19 @@ pub(crate) struct Lines<R> {
 }
 
 impl<R: AsyncRead + Unpin> Lines<R> {
-    pub(crate) fn new(reader: R, limit: usize, share: Share) -> Lines<R> {
+    /// The lines of a stream, none longer than `limit` bytes.
+    pub fn new(reader: R, limit: usize, share: Share) -> Lines<R> {
         let buffer = Vec::with_capacity(BUFFER);
         Lines { reader, limit, buffer, start: 0, searched: 0, discarding: false, ended: false, share }
     }
 
     /// The stream.
-    pub(crate) fn reader(&self) -> &R {
+    pub fn reader(&self) -> &R {
         &self.reader
     }
 
     /// Whether the next line has arrived already.
-    pub(crate) fn has_line(&self) -> bool {
+    pub fn has_line(&self) -> bool {
         self.line_end().is_some()
     }
 
@@ -60,7 +61,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
     ///
     /// # Errors
     /// When the stream fails.
-    pub(crate) async fn next(&mut self) -> std::io::Result<Line<'_>> {
+    pub async fn next(&mut self) -> std::io::Result<Line<'_>> {
         loop {
             if let Some(end) = self.line_end() {
                 let (start, length) = (self.start, end - self.start);
@@ -139,6 +140,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
 mod tests {
     use std::sync::Arc;
 
+    use proptest::prelude::*;
     use tokio::io::{AsyncWriteExt, duplex};
 
     use super::*;
@@ -167,6 +169,22 @@ mod tests {
         let expected = || vec![line("a"), line(""), line("0123456789"), None, line("b"), line("unended")];
         for part in 1..text.len() + 1 {
             assert_eq!(split(text, part).await, expected(), "parts of {part}");
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(300) })]
+
+        #[test]
+        fn lines_are_what_stands_between_line_ends_however_the_bytes_arrive(
+            (text, part) in ("[a\\r\\n]{0,60}", 1..61usize)
+        ) {
+            let line = |line: &str| (line.len() <= 10).then(|| line.strip_suffix('\r').unwrap_or(line).to_owned());
+            let expected: Vec<Option<String>> =
+                text.strip_suffix('\n').unwrap_or(&text).split('\n').map(line).collect();
+            let expected = if text.is_empty() { Vec::new() } else { expected };
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            prop_assert_eq!(runtime.block_on(split(text.as_bytes(), part)), expected);
         }
     }
 

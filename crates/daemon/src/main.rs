@@ -1,4 +1,5 @@
 //! The `hooksd` program.
+#![forbid(unsafe_code)]
 
 use std::io::Write;
 use std::os::unix::net::UnixListener;
@@ -65,6 +66,8 @@ const BLOCKING_KEEP_ALIVE: Duration = Duration::from_secs(24 * 60 * 60);
 const MAX_BLOCKING_THREADS: usize = 32;
 
 fn main() -> ExitCode {
+    #[cfg(feature = "failpoints")]
+    let _faults = fail::FailScenario::setup();
     let arguments = Arguments::parse();
     if arguments.background {
         return match background::start() {
@@ -123,9 +126,6 @@ fn run(arguments: Arguments, starter: &mut Option<Starter>) -> Result<()> {
     log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init();
     let settings = settings.transpose()?;
     hooksd_runner::seal_descriptors().context("cannot keep inherited descriptors from handlers")?;
-    if let Err(error) = hooksd_runner::raise_descriptors() {
-        tracing::warn!(%error, "the soft limit of descriptors stays as it is");
-    }
     if let Err(error) = hooksd_runner::adopt_orphans() {
         tracing::warn!(%error, "cannot adopt orphans: what handlers leave behind is not reaped here");
     }

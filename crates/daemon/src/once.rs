@@ -39,23 +39,37 @@ impl Execution {
 }
 
 /// Says the answer to everybody who waits, at the latest when it is dropped: a run that is lost to a fault of ours
-/// is an error for its waiters, not a wait without end.
+/// is an error for its waiters, not a wait without end, and its next delivery is a first one.
 pub(crate) struct Finisher {
     execution: Arc<Execution>,
+    /// Where the execution is known, and by what.
+    memory: Option<(Arc<Once>, Key)>,
 }
 
 impl Finisher {
-    pub(crate) fn new(execution: Arc<Execution>) -> Finisher {
-        Finisher { execution }
+    pub(crate) fn new(execution: Arc<Execution>, memory: Option<(Arc<Once>, Key)>) -> Finisher {
+        Finisher { execution, memory }
     }
 
-    pub(crate) fn finish(self, answer: Answer) {
+    /// `keep`: the answer is worth repeating.
+    pub(crate) fn finish(mut self, answer: Answer, keep: bool) {
+        if keep && let Some((once, key)) = self.memory.take() {
+            once.remember(key, &self.execution);
+        }
+        self.forget();
         self.execution.answer.send_replace(Some(answer));
+    }
+
+    fn forget(&mut self) {
+        if let Some((once, key)) = self.memory.take() {
+            once.forget(&key, &self.execution);
+        }
     }
 }
 
 impl Drop for Finisher {
     fn drop(&mut self) {
+        self.forget();
         if !self.execution.finished() {
             let error = RpcError::new(
                 error_code::INTERNAL_ERROR,

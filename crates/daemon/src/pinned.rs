@@ -10,7 +10,6 @@ use hooksd_config::read::Found;
 use hooksd_config::snapshot::Source;
 use hooksd_config::trust::{Policy, Store, store_path};
 use hooksd_config::{Lifecycle, Snapshot, project};
-use hooksd_engine::environment::is_secret;
 use hooksd_engine::redact::Redactor;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::methods::{
@@ -21,12 +20,13 @@ use hooksd_runner::warm::Variables;
 use crate::hot::{Documents, FileStamp, Shortage, Slot};
 use crate::plugins::plugin_documents;
 use crate::settings::Settings;
+use crate::variables::SessionVariables;
 
 /// Names how many hooks deep an agent runs (D12).
-const DEPTH_VARIABLE: &str = "HOOKSD_DEPTH";
+pub(crate) const DEPTH_VARIABLE: &str = "HOOKSD_DEPTH";
 
 /// What handlers get from hooksd, in this order; a session's own values never reach them.
-const OWN_VARIABLES: [&str; 7] = [
+pub(crate) const OWN_VARIABLES: [&str; 7] = [
     "HOOKSD_SOCKET",
     "HOOKSD_SESSION",
     "HOOKSD_INVOCATION",
@@ -49,7 +49,7 @@ pub(crate) struct View {
     /// Its own grant.
     pub(crate) trust: Option<Trust>,
     /// The environment it has sent.
-    pub(crate) env: Option<Arc<Vec<(OsString, OsString)>>>,
+    pub(crate) env: Option<Arc<SessionVariables>>,
     /// The plugins it wants.
     pub(crate) plugins: Option<Plugins>,
 }
@@ -65,17 +65,13 @@ pub(crate) struct Pinned {
     /// What belongs to this view alone: trust, and documents of which an older version serves.
     remarks: Vec<Diagnostic>,
     /// The session's environment, or else the daemon's, with what .env files fill in (BEHAVIOUR section 12).
-    variables: Vec<(OsString, OsString)>,
+    variables: Arc<SessionVariables>,
     /// Keep the documents hot.
     _hot: Vec<Arc<Slot>>,
     /// Set when the project's handlers count only because the store says so: the stamp it had when it last did.
     store_stamp: Option<Mutex<Option<FileStamp>>>,
-    /// What handlers inherit, once one has run.
-    inherited: OnceLock<Vec<(OsString, OsString)>>,
     /// What persistent handlers get, once one has run.
     persistent: OnceLock<Variables>,
-    /// Takes the session's secrets out of texts, once one was written down.
-    redactor: OnceLock<Redactor>,
 }
 
 /// Finds out what applies to a session. Reads files: not for an async thread.
@@ -119,12 +115,14 @@ pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Res
         Some(fingerprint) => trusted(fingerprint),
         None => policy.store().trusts(&root, ""),
     };
-    let own = view.env.as_ref().map_or(settings.environment.as_slice(), |env| env.as_slice());
-    let environment = layered(own, Some(root.as_path()).filter(|_| workspace), &settings.config_dir);
+    let own = view.env.as_ref().unwrap_or(&settings.environment);
+    let layers = layered(own.list(), Some(root.as_path()).filter(|_| workspace), &settings.config_dir);
+    let variables =
+        layers.variables.map_or_else(|| own.clone(), |list| Arc::new(SessionVariables::new(list)));
 
     let mut remarks: Vec<Diagnostic> = user.problem.into_iter().collect();
     remarks.extend(plugin_diagnostics);
-    remarks.extend(environment.diagnostics);
+    remarks.extend(layers.diagnostics);
     if let Store::Unreadable(reason) = policy.store() {
         let message = format!("the trust store {reason}; no project is trusted");
         remarks.push(Diagnostic::warning(code::TRUST_STORE_UNREADABLE, message));
@@ -153,12 +151,10 @@ pub(crate) fn pin(settings: &Settings, documents: &Documents, view: View) -> Res
         root,
         loaded,
         remarks,
-        variables: environment.variables,
+        variables,
         _hot: hot,
         store_stamp,
-        inherited: OnceLock::new(),
         persistent: OnceLock::new(),
-        redactor: OnceLock::new(),
     })
 }
 
@@ -198,39 +194,20 @@ impl Pinned {
         Ok(trusted)
     }
 
-    /// The session's variables, as far as they are text.
-    pub(crate) fn text_variables(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.variables.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?)))
-    }
-
     /// Takes the session's secrets out of texts that are written down.
     pub(crate) fn redactor(&self) -> &Redactor {
-        self.redactor.get_or_init(|| Redactor::new(self.text_variables()))
+        self.variables.redactor()
     }
 
     /// How many hooks deep the session runs.
     pub(crate) fn depth(&self) -> u32 {
-        let depth = self.variables.iter().find(|(name, _)| name == DEPTH_VARIABLE);
-        let depth = depth.map(|(_, depth)| depth.to_string_lossy());
-        // What is no number was not set by us: nobody gets round the limit that way.
-        depth.map_or(0, |depth| if depth.is_empty() { 0 } else { depth.trim().parse().unwrap_or(MAX_DEPTH) })
+        self.variables.depth()
     }
 
     /// What persistent handlers get. Made once: it is the same for all events.
     pub(crate) fn persistent_variables(&self, settings: &Settings) -> Variables {
         let make = || Variables::new(self.handler_environment(settings, "", "", Lifecycle::Persistent));
         self.persistent.get_or_init(make).clone()
-    }
-
-    /// The session's variables without secrets and without ours. Made once.
-    fn inherited(&self) -> &[(OsString, OsString)] {
-        self.inherited.get_or_init(|| {
-            let kept = |name: &OsString| {
-                let name = name.to_string_lossy();
-                !is_secret(&name) && !OWN_VARIABLES.contains(&name.as_ref())
-            };
-            self.variables.iter().filter(|(name, _)| kept(name)).cloned().collect()
-        })
     }
 
     /// What handlers get, without plugin overlays: the session's variables without secrets, and ours (D12). Which
@@ -253,7 +230,7 @@ impl Pinned {
             warm.then(|| lifecycle.as_str().into()),
         ];
         let own = OWN_VARIABLES.iter().zip(own).filter_map(|(name, value)| Some((name.into(), value?)));
-        self.inherited().iter().cloned().chain(own).collect()
+        self.variables.inherited().iter().cloned().chain(own).collect()
     }
 
     /// The snapshot as clients see it.

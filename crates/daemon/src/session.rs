@@ -96,12 +96,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Session {
-    pub(crate) fn new(id: String, open: SessionOpen, pinned: Pinned, closed: CancellationToken) -> Session {
+    pub(crate) fn new(id: String, open: &SessionOpen, pinned: Pinned, closed: CancellationToken) -> Session {
         Session {
             id,
-            thread_id: open.thread_id,
+            thread_id: open.thread_id.clone(),
             mode: open.mode,
-            accepts: open.accepts,
+            accepts: open.accepts.clone(),
             umask: open.umask,
             rlimits: rlimits(open.rlimits),
             pinned: ArcSwap::from_pointee(pinned),

@@ -1,7 +1,6 @@
 //! The open sessions.
 
-use std::collections::{BTreeMap, HashMap};
-use std::ffi::OsString;
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock};
 
@@ -17,9 +16,11 @@ use crate::daemon::Daemon;
 use crate::feed::Feed;
 use crate::hot::{Documents, Shortage, outlast};
 use crate::invoke::blocking;
+use crate::opening::Opening;
 use crate::pinned::{Pinned, View, pin};
-use crate::session::{Session, check_env, check_open, check_trust};
+use crate::session::{Session, check_env, check_trust};
 use crate::settings::Settings;
+use crate::variables::SessionVariables;
 
 /// The most open sessions. Sessions. One more closes the one that was idle longest; when all are busy it is refused.
 const MAX_SESSIONS: usize = 10_000;
@@ -37,50 +38,43 @@ pub(crate) struct Sessions {
 pub(crate) fn open_inline(
     settings: &Settings,
     documents: &Documents,
-    open: SessionOpen,
+    opening: &Opening,
     stop: &CancellationToken,
 ) -> Result<Arc<Session>, Shortage> {
-    let view = view(&open);
+    let view = view(opening);
     let pinned = outlast(|| pin(settings, documents, view.clone()))?;
-    Ok(unlisted(open, pinned, stop))
+    Ok(unlisted(opening, pinned, stop))
 }
 
 /// The same where an event waits for it: on the thread that is here, since a look at files that are known takes less
 /// than waking another thread. The thread's other tasks move elsewhere, and so does the waiting in a shortage.
 pub(crate) async fn open_for_event(
     daemon: &Arc<Daemon>,
-    open: SessionOpen,
+    opening: Arc<Opening>,
 ) -> Result<Arc<Session>, RpcError> {
-    let view = view(&open);
+    let view = view(&opening);
     let first = block_in_place(|| pin(&daemon.settings, &daemon.documents, view));
     if let Ok(pinned) = first {
-        return Ok(unlisted(open, pinned, &daemon.killing));
+        return Ok(unlisted(&opening, pinned, &daemon.killing));
     }
     let daemon = daemon.clone();
-    blocking(move || Ok(open_inline(&daemon.settings, &daemon.documents, open, &daemon.killing)?)).await
+    blocking(move || Ok(open_inline(&daemon.settings, &daemon.documents, &opening, &daemon.killing)?)).await
 }
 
-fn view(open: &SessionOpen) -> View {
+fn view(opening: &Opening) -> View {
+    let open = &opening.open;
     View {
         cwd: PathBuf::from(&open.cwd),
         mode: open.mode,
         trust: open.trust.clone(),
-        env: open.env.as_ref().map(variables),
+        env: opening.env.clone(),
         plugins: open.plugins.clone(),
     }
 }
 
-fn unlisted(open: SessionOpen, pinned: Pinned, stop: &CancellationToken) -> Arc<Session> {
+fn unlisted(opening: &Opening, pinned: Pinned, stop: &CancellationToken) -> Arc<Session> {
     let id = Uuid::new_v4().simple().to_string();
-    Arc::new(Session::new(id, open, pinned, stop.child_token()))
-}
-
-fn variables(env: &BTreeMap<String, String>) -> Arc<Vec<(OsString, OsString)>> {
-    // A name that the system cannot hold would keep every handler from starting.
-    let possible =
-        |name: &str, value: &str| !name.is_empty() && !name.contains(['=', '\0']) && !value.contains('\0');
-    let env = env.iter().filter(|(name, value)| possible(name, value));
-    Arc::new(env.map(|(name, value)| (name.into(), value.into())).collect())
+    Arc::new(Session::new(id, &opening.open, pinned, stop.child_token()))
 }
 
 impl Sessions {
@@ -97,8 +91,8 @@ impl Sessions {
         open: SessionOpen,
         stop: &CancellationToken,
     ) -> Result<Arc<Session>, RpcError> {
-        check_open(&open).map_err(|error| RpcError::invalid_params(&error))?;
-        let session = open_inline(settings, documents, open, stop)?;
+        let opening = Opening::new(open).map_err(|error| RpcError::invalid_params(&error))?;
+        let session = open_inline(settings, documents, &opening, stop)?;
         let mut by_id = self.by_id.write().unwrap_or_else(PoisonError::into_inner);
         if by_id.len() >= MAX_SESSIONS {
             let idle = by_id.values().filter(|session| session.running() == 0);
@@ -148,7 +142,7 @@ impl Sessions {
             let cwd = reload.cwd.map_or_else(|| view.cwd.clone(), PathBuf::from);
             // A grant is for the folder it was given in: moving resolves trust anew (BEHAVIOUR section 10).
             let kept = view.trust.filter(|_| cwd == view.cwd);
-            let env = reload.env.as_ref().map(variables).or(view.env);
+            let env = reload.env.map(|env| Arc::new(SessionVariables::sent(env))).or(view.env);
             let plugins = reload.plugins.or(view.plugins);
             View { cwd, mode: view.mode, trust: reload.trust.or(kept), env, plugins }
         })?;

@@ -2,11 +2,14 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hooksd_protocol::methods::SettingInfo;
 use hooksd_protocol::socket;
 pub use hooksd_runner::warm::Limits as WarmLimits;
+
+use crate::variables::SessionVariables;
 
 /// How long running events may take once the daemon was told to stop. Seconds. As long as systemd users expect a
 /// service to take, short enough that a log-out does not hang.
@@ -77,7 +80,7 @@ pub struct Settings {
     /// The socket's path: handlers get it (D12), status shows it.
     pub socket: Option<PathBuf>,
     /// The environment of sessions that send none (D14).
-    pub environment: Vec<(OsString, OsString)>,
+    pub environment: Arc<SessionVariables>,
     /// How long running events may take once the daemon was told to stop.
     pub drain: Duration,
     /// Look at the documents every second instead of watching their folders: for file systems that tell nothing.
@@ -108,7 +111,7 @@ impl Settings {
             config_dir,
             home: None,
             socket: None,
-            environment: Vec::new(),
+            environment: Arc::new(SessionVariables::new(Vec::new())),
             drain: Duration::from_secs(DRAIN_SECONDS),
             poll: false,
             warm: WarmLimits::default(),
@@ -132,7 +135,7 @@ impl Settings {
         };
         Some(Settings {
             home: std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute()),
-            environment: std::env::vars_os().filter(|(name, _)| !own(name)).collect(),
+            environment: Arc::new(std::env::vars_os().filter(|(name, _)| !own(name)).collect()),
             ..Settings::new(config_dir)
         })
     }

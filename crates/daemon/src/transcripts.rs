@@ -1,17 +1,18 @@
 //! The daemon's own transcripts: one JSONL file a conversation and one a subagent, without secrets, for the eyes of
 //! their owner only. A file has whole records or none of an append, and nothing here can hold up a decision for long.
 
-use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
+use std::fs::{self, DirBuilder, File, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use hooksd_config::safe_name::safe_name;
-use rustix::fs::OFlags;
 use tokio::sync::watch;
+
+use crate::private::append_to;
 
 /// The largest file. Bytes. A conversation of weeks; one that writes more has a loop.
 const MAX_FILE: u64 = 256 * 1024 * 1024;
@@ -44,21 +45,12 @@ pub(crate) fn append(path: &Path, lines: &str) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
     fs::set_permissions(folder, Permissions::from_mode(0o700))?;
     let _one = WRITER.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut file = OpenOptions::new()
-        .append(true)
-        .create(true)
-        .mode(0o600)
-        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
-        .open(path)?;
-    let before = file.metadata()?;
-    if !before.is_file() || before.uid() != rustix::process::geteuid().as_raw() || before.nlink() != 1 {
-        return Err(io::Error::other("it is not a file of ours alone"));
-    }
-    file.set_permissions(Permissions::from_mode(0o600))?;
-    if before.len().saturating_add(lines.len() as u64) > MAX_FILE {
+    let mut file = append_to(path)?;
+    let before = file.metadata()?.len();
+    if before.saturating_add(lines.len() as u64) > MAX_FILE {
         return Err(io::Error::other(format!("it would be larger than {MAX_FILE} bytes")));
     }
-    file.write_all(lines.as_bytes()).inspect_err(|_| undo(&file, before.len()))
+    file.write_all(lines.as_bytes()).inspect_err(|_| undo(&file, before))
 }
 
 /// Half a record would spoil the file for every reader.
@@ -143,23 +135,6 @@ mod tests {
         File::options().write(true).open(&file).unwrap().set_len(MAX_FILE).unwrap();
         assert!(append(&file, "3\n").unwrap_err().to_string().contains("larger"));
         assert_eq!(fs::metadata(&file).unwrap().len(), MAX_FILE);
-    }
-
-    #[test]
-    fn what_is_not_ours_is_not_written_to() {
-        let top = tempfile::tempdir().unwrap();
-        let (file, victim) = (path(top.path(), "t", Some("a")), top.path().join("victim"));
-        append(&file, "1\n").unwrap();
-        fs::write(&victim, "").unwrap();
-        let plant: [&dyn Fn(); 2] = [&|| std::os::unix::fs::symlink(&victim, &file).unwrap(), &|| {
-            fs::hard_link(&victim, &file).unwrap()
-        }];
-        for plant in plant {
-            fs::remove_file(&file).unwrap();
-            plant();
-            append(&file, "2\n").unwrap_err();
-            assert_eq!(fs::metadata(&victim).unwrap().len(), 0);
-        }
     }
 
     #[tokio::test]

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 
 /// What unfinished lines hold together. Bytes. Four of the longest.
-pub(crate) const MOST: usize = 64 * 1024 * 1024;
+pub const MOST: usize = 64 * 1024 * 1024;
 
 /// What a line holds without being counted. Bytes. Nearly all requests are shorter.
 pub(crate) const FREE: usize = 64 * 1024;
@@ -39,7 +39,7 @@ struct Growing {
 
 /// All unfinished lines.
 #[derive(Default)]
-pub(crate) struct Unfinished {
+pub struct Unfinished {
     held: Mutex<Held>,
     next: AtomicU64,
 }
@@ -50,7 +50,8 @@ impl Unfinished {
     }
 
     /// A connection's share.
-    pub(crate) fn share(self: &Arc<Unfinished>) -> Share {
+    #[must_use]
+    pub fn share(self: &Arc<Unfinished>) -> Share {
         let id = self.next.fetch_add(1, Ordering::Relaxed);
         Share { all: self.clone(), id, bytes: 0, cut: CancellationToken::new() }
     }
@@ -62,7 +63,7 @@ impl Unfinished {
 }
 
 /// What one connection's unfinished line holds.
-pub(crate) struct Share {
+pub struct Share {
     all: Arc<Unfinished>,
     id: u64,
     bytes: usize,

@@ -9,14 +9,19 @@ use std::task::{Context, Poll};
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Panicked;
 
+/// Calls once.
+pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
+    catch_unwind(AssertUnwindSafe(call)).map_err(|_| Panicked)
+}
+
 /// Polls once. After a panic the future must not be polled again; what it held is dropped with it.
 pub(crate) fn poll_unwound<F: Future + ?Sized>(
     future: Pin<&mut F>,
     context: &mut Context<'_>,
 ) -> Poll<Result<F::Output, Panicked>> {
-    match catch_unwind(AssertUnwindSafe(|| future.poll(context))) {
+    match caught(|| future.poll(context)) {
         Ok(poll) => poll.map(Ok),
-        Err(_) => Poll::Ready(Err(Panicked)),
+        Err(panicked) => Poll::Ready(Err(panicked)),
     }
 }
 

@@ -55,6 +55,14 @@ pub struct Occasion {
     is_attended: bool,
 }
 
+impl Occasion {
+    /// The event, if hooksd knows it.
+    #[must_use]
+    pub fn event(&self) -> Option<EventName> {
+        self.event
+    }
+}
+
 impl From<&Request> for Occasion {
     fn from(request: &Request) -> Occasion {
         Occasion {

@@ -3,6 +3,7 @@
 //! Pure: bytes and variables in, bytes and an exit status out. Guarantees: what is only passed on is never re-encoded;
 //! an event, a tool or a field that the table does not know passes through untouched; stdout holds the answer and
 //! nothing else; what an agent cannot enforce is said in a note, and a deny is never among it.
+#![forbid(unsafe_code)]
 
 pub mod agents;
 mod answer;

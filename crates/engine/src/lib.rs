@@ -8,6 +8,7 @@
 //! * [`answer`]: what a handler printed (BEHAVIOUR sections 6 and 8).
 //! * [`reduce`]: all answers to one decision (BEHAVIOUR section 9).
 //! * [`environment`], [`terminal`]: which variables and escape sequences pass.
+#![forbid(unsafe_code)]
 
 pub mod answer;
 mod decode;

@@ -142,13 +142,24 @@ fn is_secret_name(name: &str) -> bool {
     is_secret(&upper) || MORE_NAMES.iter().any(|word| upper.contains(word))
 }
 
+/// Up to where it is known already that something is not there: no stretch of the text is looked through twice, so that
+/// the work grows with the text and no faster. Bytes from the beginning of the text.
+#[derive(Default)]
+struct Known {
+    /// No `@` before this.
+    no_user: usize,
+    /// No dot inside of a token before this.
+    no_dot: usize,
+}
+
 /// What is secret by its looks or by the name before it.
 fn scan(text: &str) -> String {
+    let mut known = Known::default();
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     let mut before: Option<char> = None;
     while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
-        if let Some((kept, secret)) = secret_at(rest, before) {
+        if let Some((kept, secret)) = secret_at(rest, before, at, &mut known) {
             out.push_str(rest.get(..kept).unwrap_or_default());
             out.push_str(REDACTED);
             at += kept + secret;
@@ -163,13 +174,13 @@ fn scan(text: &str) -> String {
     out
 }
 
-/// A secret at the beginning of `rest`: bytes that stay, then bytes that go.
-fn secret_at(rest: &str, before: Option<char>) -> Option<(usize, usize)> {
+/// A secret at the beginning of `rest`, which begins `at` bytes into the text: bytes that stay, then bytes that go.
+fn secret_at(rest: &str, before: Option<char>, at: usize, known: &mut Known) -> Option<(usize, usize)> {
     let boundary = before.is_none_or(|c| !c.is_ascii_alphanumeric());
     let start_of_name = before.is_none_or(|c| !is_name_char(c));
     private_key(rest)
-        .or_else(|| credentials(rest))
-        .or_else(|| boundary.then(|| token(rest)).flatten())
+        .or_else(|| credentials(rest, at, known))
+        .or_else(|| boundary.then(|| token(rest, at, known)).flatten())
         .or_else(|| start_of_name.then(|| named(rest)).flatten())
 }
 
@@ -198,12 +209,16 @@ fn private_key(rest: &str) -> Option<(usize, usize)> {
 }
 
 /// User and password in a URL.
-fn credentials(rest: &str) -> Option<(usize, usize)> {
-    let after = rest.strip_prefix("://")?;
+fn credentials(rest: &str, at: usize, known: &mut Known) -> Option<(usize, usize)> {
+    let after = rest.strip_prefix("://").filter(|_| at >= known.no_user)?;
     let authority =
         run(after, |c| !c.is_whitespace() && !matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>'));
     // A password may hold an unescaped slash or at sign, if nobody has looked.
     let line = run(after, |c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '<' | '>'));
+    if !after.get(..line)?.contains('@') {
+        known.no_user = at + 3 + line;
+        return None;
+    }
     let last =
         after.get(..line)?.rfind('@').filter(|at| after.get(..*at).is_some_and(|user| user.contains(':')));
     let user_end = last.or_else(|| after.get(..authority)?.rfind('@'))?;
@@ -211,7 +226,7 @@ fn credentials(rest: &str) -> Option<(usize, usize)> {
 }
 
 /// A key by its prefix, a JSON web token, or what comes after `Bearer`.
-fn token(rest: &str) -> Option<(usize, usize)> {
+fn token(rest: &str, at: usize, known: &mut Known) -> Option<(usize, usize)> {
     for (prefix, least) in PREFIXES {
         if let Some(after) = rest.strip_prefix(prefix) {
             let length = run(after, is_token_char);
@@ -222,10 +237,14 @@ fn token(rest: &str) -> Option<(usize, usize)> {
     }
     /// The shortest JSON web token that is worth hiding. Bytes.
     const MIN_JWT: usize = 20;
-    if rest.starts_with("eyJ") {
+    if rest.starts_with("eyJ") && at >= known.no_dot {
         let length = run(rest, is_token_char);
-        if length >= MIN_JWT && rest.get(..length).is_some_and(|token| token.contains('.')) {
+        let has_dot = rest.get(..length).is_some_and(|token| token.contains('.'));
+        if length >= MIN_JWT && has_dot {
             return Some((0, length));
+        }
+        if !has_dot {
+            known.no_dot = at + length;
         }
     }
     /// The shortest token after `Bearer`: shorter words are words. Bytes.

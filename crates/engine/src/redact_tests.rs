@@ -1,7 +1,8 @@
 //! No planted secret survives, in whatever dress it comes; what is none stays as it is.
 
 use super::*;
-use hooksd_protocol::json::Dialect;
+use hooksd_protocol::json::{Dialect, RawJson};
+use proptest::prelude::*;
 
 const SECRET: &str = "Hunter2-x9q/Z+w=";
 
@@ -98,4 +99,78 @@ fn json_is_cleaned_by_content_and_otherwise_untouched() {
     }
     let deep = |levels: usize| format!("{}{}", "[".repeat(levels), "]".repeat(levels));
     assert!(json(&deep(MAX_DEPTH)).is_some() && json(&deep(MAX_DEPTH + 1)).is_none());
+}
+
+/// Looking to the end of the line at each of these is work that grows with the square of the text.
+#[test]
+fn the_work_grows_with_the_text_and_no_faster() {
+    /// Long enough that work that grows with its square does not end within the limit, in seconds.
+    const REPEATED: usize = 50_000;
+    const LIMIT: u64 = 30;
+    for part in [
+        "://",
+        "eyJ_",
+        "://a:",
+        "-----BEGIN ",
+        "bearer ",
+        "token ",
+        "token\"",
+        "\\",
+        "sk-",
+        "--token ",
+        "://@ ",
+    ] {
+        let began = std::time::Instant::now();
+        let _ = Redactor::default().text(&part.repeat(REPEATED));
+        assert!(began.elapsed().as_secs() < LIMIT, "{part:?} took {:?}", began.elapsed());
+    }
+    assert_eq!(
+        clean("://x ://u:p@h eyJ_eyJ_x eyJhbGciOi.eyJhbGciOi.x"),
+        "://x ://[redacted]@h eyJ_eyJ_x [redacted]"
+    );
+}
+
+/// Text between secrets: words, names of secrets, quotes and separators, which is what redaction goes by.
+fn around() -> impl Strategy<Value = String> {
+    let words = [
+        "key",
+        "TOKEN",
+        "=",
+        ":",
+        " ",
+        "\"",
+        "'",
+        "\\",
+        "-----BEGIN ",
+        "://",
+        "@",
+        "bearer",
+        "\n",
+        "é",
+        "{",
+        "}",
+    ];
+    prop::collection::vec(prop::sample::select(words.to_vec()), 0..12).prop_map(|words| words.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(2_000) })]
+
+    #[test]
+    fn a_known_value_survives_in_no_surroundings((before, after) in (around(), around())) {
+        let redactor = Redactor::new([("SERVICE_TOKEN", SECRET)]);
+        let text = format!("{before}{SECRET}{after}{SECRET}");
+        let clean = redactor.text(&text).unwrap();
+        prop_assert!(!clean.contains(SECRET), "{text}: {clean}");
+        let record = format!("{{{}:[{}]}}", RawJson::string(&text).get(), RawJson::string(&text).get());
+        let json = redactor.json(&Value::parse(&record, Dialect::Strict).unwrap()).unwrap();
+        prop_assert!(!json.contains(SECRET), "{record}: {json}");
+    }
+
+    #[test]
+    fn a_named_value_survives_on_no_line_of_its_own((before, name) in (around(), "(DB_|x-)?(API_KEY|token|Password|secret)")) {
+        let text = format!("{before}\n{name}={SECRET}\n");
+        let clean = clean(&text);
+        prop_assert!(!clean.contains(SECRET), "{text}: {clean}");
+    }
 }

@@ -10,22 +10,16 @@ use rusqlite::{Connection, OpenFlags, params};
 
 use crate::error::JournalError;
 use crate::folder::{files, identity, move_aside, prepare};
-use crate::schema::{database, ensure, look_for_damage, upgrade};
+use crate::schema::{database, ensure, look_for_damage};
 
 /// How long to wait for somebody who holds the database. Milliseconds. A reader never does; another writer may.
 const BUSY_MS: u64 = 1000;
 
-/// What the writer keeps in memory of the database. KiB. It appends.
+/// What the writer keeps in memory of the database. KiB. It appends; what it reads are the ends of two indices.
 const CACHE_KIB: i64 = 256;
 
 /// How far the log beside the database may grow before it is to be written back. Bytes.
 const LONG_LOG: u64 = 2 * 1024 * 1024;
-
-/// The same while there is much to write: the first record after that waits for the disk. Bytes.
-const LONG_LOG_IN_A_FLOOD: u64 = 8 * 1024 * 1024;
-
-/// A log that grew beyond this was never written back to its end, for somebody always wrote: now nobody may. Bytes.
-const ENDLESS_LOG: u64 = 32 * 1024 * 1024;
 
 /// How much of the log stays on disk once it was written back. Bytes. Less than what makes it long.
 const LOG_KEPT: i64 = 1024 * 1024;
@@ -36,30 +30,14 @@ const PRUNED_AT_ONCE: i64 = 1000;
 /// Pages given back to the file system at once. Pages.
 const FREED_AT_ONCE: i64 = 2000;
 
-/// What is to be done about the log beside the database.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Log {
-    /// Nothing.
-    Short,
-    /// It should be written back.
-    Long,
-    /// It should be written back before more is written.
-    Endless,
-}
-
-/// How long the log beside the database is, when there is much to write (a flood) or not.
+/// Whether the log beside the database is so long that it should be written back.
 #[must_use]
-pub fn log(path: &Path, flood: bool) -> Log {
+pub fn log_is_long(path: &Path) -> bool {
     let [_, log, _] = files(path);
-    let long = if flood { LONG_LOG_IN_A_FLOOD } else { LONG_LOG };
-    match fs::symlink_metadata(log).map_or(0, |log| log.len()) {
-        bytes if bytes > ENDLESS_LOG => Log::Endless,
-        bytes if bytes > long => Log::Long,
-        _ => Log::Short,
-    }
+    fs::symlink_metadata(log).is_ok_and(|log| log.len() > LONG_LOG)
 }
 
-/// Writes the log back into the database, beside its writer. Blocks for as long as the disk takes.
+/// Writes the log back into the database, without holding up its writer. Blocks for as long as the disk takes.
 ///
 /// # Errors
 /// When the database refuses.
@@ -127,7 +105,6 @@ impl Writer {
         };
         set().map_err(&failed)?;
         look_for_damage(&connection, path)?;
-        upgrade(&connection, path)?;
         Ok(Writer { identity: identity(path), connection, path: path.to_owned() })
     }
 

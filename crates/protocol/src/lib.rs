@@ -9,6 +9,7 @@
 //! * [`json`]: JSON that passes through untouched.
 //!
 //! Requests are read strictly, what people write is read leniently (D23). See [`json::Reading`].
+#![forbid(unsafe_code)]
 
 pub mod deadline;
 pub mod decision;

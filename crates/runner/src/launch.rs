@@ -154,6 +154,8 @@ fn attempt(
     own_umask: Option<u32>,
     child: impl Fn(Pid, Birth) -> Child,
 ) -> Result<Launched, Obstacle> {
+    #[cfg(feature = "failpoints")]
+    fail::fail_point!("spawn", |_| Err(Obstacle::Spawn(Errno::AGAIN, PathBuf::from("failpoint"))));
     let (folder, is_fallback) = choose_folder(run).ok_or(Obstacle::NoFolder)?;
     let candidates = match program(&words.name, search_path(run), folder) {
         Found::Here(candidates) => candidates,

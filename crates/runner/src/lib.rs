@@ -27,6 +27,8 @@ mod explain;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
 mod family;
 mod launch;
+#[cfg(target_os = "macos")]
+mod launchd;
 mod limits;
 mod locate;
 mod orphans;
@@ -46,8 +48,10 @@ mod words;
 pub use bounds::Bounds;
 pub use environment::{Environment, RUN_VARIABLE};
 pub use hooksd_engine::outcome::{Captured, End, Outcome};
+#[cfg(target_os = "macos")]
+pub use launchd::launchd_sockets;
 pub use limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_CAP, OUTPUT_GRACE, QUEUE_LONGEST};
 pub use orphans::adopt_orphans;
-pub use rlimits::{Limited, Rlimit, Rlimits, raise_descriptors};
+pub use rlimits::{Limited, Rlimit, Rlimits};
 pub use run::{Admission, Program, Run, Runner, Turn};
 pub use spawn::{close_inherited_descriptors, seal_descriptors};

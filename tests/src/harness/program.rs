@@ -41,17 +41,9 @@ fn build() -> PathBuf {
     };
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let built = Command::new(cargo)
-        .args([
-            "build",
-            "--quiet",
-            "--bins",
-            "--package",
-            "hooksd",
-            "--package",
-            "hooksctl",
-            "--profile",
-            profile,
-        ])
+        .args(["build", "--quiet", "--bins", "--package", "hooksd", "--package", "hooksctl"])
+        .args(["--profile", profile])
+        .args(cfg!(feature = "failpoints").then_some("--features=hooksd/failpoints"))
         .arg("--manifest-path")
         .arg(Path::new(env!("CARGO_MANIFEST_DIR")).join("Cargo.toml"))
         .arg("--target-dir")
@@ -72,12 +64,13 @@ pub fn command(name: &str, environment: &[(&str, &OsStr)]) -> Command {
     command
 }
 
-/// The same with at most so many open descriptors.
+/// The same after a shell has run these lines, which may put it under limits: `ulimit -n 96`. The program takes the place
+/// of the shell; lines that start another shell end in `exec "$0" "$@"` themselves.
 #[must_use]
-pub fn limited(name: &str, descriptors: u32, environment: &[(&str, &OsStr)]) -> Command {
+pub fn under(limits: &str, name: &str, environment: &[(&str, &OsStr)]) -> Command {
     let plain = command(name, environment);
     let mut command = Command::new("/bin/sh");
-    command.args(["-c", "ulimit -n $0 && exec \"$@\"", &descriptors.to_string()]).arg(plain.get_program());
+    command.args(["-c", &format!("{limits}\nexec \"$0\" \"$@\"")]).arg(plain.get_program());
     command.env_clear();
     for (name, value) in plain.get_envs() {
         if let Some(value) = value {

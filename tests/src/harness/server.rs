@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::process::{Child, Stdio};
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use hooksd::listen::{Socket, listen};
 use hooksd::{Settings, Shutdown};
@@ -37,12 +37,11 @@ impl World {
     fn start_inside(&self) -> Server {
         let (held, listener) = listen(&self.socket()).unwrap();
         let listener = tokio::net::UnixListener::from_std(listener).unwrap();
-        let environment =
-            self.environment().into_iter().map(|(name, value)| (name.into(), value.into())).collect();
+        let environment = self.environment().into_iter().map(|(name, value)| (name.into(), value.into()));
         let settings = Settings {
             home: Some(self.at("home")),
             socket: Some(self.socket()),
-            environment,
+            environment: Arc::new(environment.collect()),
             drain: self.setup.drain,
             poll: self.setup.poll,
             warm: self.setup.warm.clone(),
@@ -60,9 +59,9 @@ impl World {
         let environment = self.environment();
         let environment: Vec<(&str, &OsStr)> =
             environment.iter().map(|(name, value)| (name.as_str(), OsStr::new(value))).collect();
-        let mut command = match self.setup.descriptors {
-            None => program::command("hooksd", &environment),
-            Some(limit) => program::limited("hooksd", limit, &environment),
+        let mut command = match self.setup.limits.as_str() {
+            "" => program::command("hooksd", &environment),
+            limits => program::under(limits, "hooksd", &environment),
         };
         command.arg("--socket").arg(self.socket()).arg("--config-dir").arg(self.at(&self.setup.config_dir));
         command

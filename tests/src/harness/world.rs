@@ -33,8 +33,8 @@ pub struct Setup {
     pub warm: hooksd::settings::WarmLimits,
     /// What is kept of events. Only inside the test's process.
     pub journal: hooksd::settings::JournalSettings,
-    /// The limit of open descriptors of the real program.
-    pub descriptors: Option<u32>,
+    /// A shell's lines that put the real program under limits: `ulimit -n 96`.
+    pub limits: String,
 }
 
 impl Default for Setup {
@@ -44,7 +44,7 @@ impl Default for Setup {
             environment: Vec::new(),
             drain: Duration::from_secs(hooksd::settings::DRAIN_SECONDS),
             config_dir: "config".to_owned(),
-            descriptors: None,
+            limits: String::new(),
             poll: false,
             warm: hooksd::settings::WarmLimits::default(),
             journal: hooksd::settings::JournalSettings::default(),

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import socket
+import struct
 import sys
 from collections.abc import Mapping
+from typing import Protocol
 
 from ._errors import SocketPathError
 
@@ -49,3 +52,20 @@ def checked(path: str) -> str:
             "set HOOKSD_SOCKET to a shorter absolute path"
         )
     return path
+
+
+class _Socket(Protocol):
+    def getsockopt(self, level: int, name: int, size: int, /) -> bytes: ...
+
+
+def check_peer(stream: _Socket) -> None:
+    """Raises `PermissionError` when somebody else than this user or the superuser listens: what is asked and shown must
+    not go there, and what is answered there is no verdict. Systems other than Linux do not tell."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return
+    size = struct.calcsize("3i")
+    _, user, _ = struct.unpack("3i", stream.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, size))
+    if user not in (os.geteuid(), 0):
+        raise PermissionError(
+            f"it is served by user {user}, not by you: choose another socket with HOOKSD_SOCKET"
+        )

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 
 from ._errors import CallTimeout, ConnectionEnded, HooksdError, NotRunning
-from ._where import checked, socket_path
+from ._where import check_peer, checked, socket_path
 from ._wire import CALL_SECONDS, MAX_LINE, MAX_NOTIFICATIONS, Answer, Json, JsonObject, Notification, line, read
 
 
@@ -37,7 +37,9 @@ class AsyncClient:
     async def __aenter__(self) -> AsyncClient:
         try:
             reader, self._writer = await asyncio.open_unix_connection(self.path, limit=MAX_LINE)
+            check_peer(self._writer.get_extra_info("socket"))
         except OSError as error:
+            await self.close()
             raise NotRunning(self.path, error) from error
         self._ended = False
         self._reader = asyncio.create_task(self._listen(reader))

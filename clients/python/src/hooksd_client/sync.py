@@ -11,7 +11,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from types import TracebackType
 
 from ._errors import CallTimeout, ConnectionEnded, HooksdError, NotRunning
-from ._where import checked, socket_path
+from ._where import check_peer, checked, socket_path
 from ._wire import CALL_SECONDS, MAX_LINE, MAX_NOTIFICATIONS, Answer, Json, JsonObject, Notification, line, read
 
 #: How long connecting may take. Seconds: a local socket answers at once or not at all.
@@ -41,6 +41,7 @@ class Client:
         try:
             self._socket.settimeout(CONNECT_SECONDS)
             self._socket.connect(self.path)
+            check_peer(self._socket)
             self._socket.settimeout(None)
         except OSError as error:
             self._socket.close()

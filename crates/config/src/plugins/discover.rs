@@ -134,7 +134,7 @@ pub fn listed<'a>(config_dir: &Path, plugins: impl IntoIterator<Item = (&'a str,
 
 fn text(config_dir: &Path, name: &str) -> Option<String> {
     match bounded(&config_dir.join(".state").join(name), MAX_DOCUMENT) {
-        Found::File(contents) => String::from_utf8(contents.bytes).ok(),
+        Found::File(contents) => String::from_utf8(contents.bytes.to_vec()).ok(),
         Found::Absent | Found::Unreadable { .. } => None,
     }
 }

@@ -96,7 +96,11 @@ impl Store {
         }
     }
 
-    fn parse(bytes: &[u8]) -> Result<Store, String> {
+    /// Reads the bytes of a store.
+    ///
+    /// # Errors
+    /// Why nothing of it counts, as the end of a sentence that begins with its path.
+    pub fn parse(bytes: &[u8]) -> Result<Store, String> {
         let text = std::str::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned())?;
         let value = Value::parse(text, Dialect::Python).map_err(|error| format!("is not JSON: {error}"))?;
         if value.depth() > MAX_DEPTH {
@@ -138,7 +142,8 @@ impl Store {
     }
 
     /// The entries as the file has them: sorted, spelled as other programs spell them.
-    pub(super) fn text(entries: &[Entry]) -> String {
+    #[must_use]
+    pub fn text(entries: &[Entry]) -> String {
         let mut sorted: Vec<&Entry> = entries.iter().collect();
         sorted.sort_by(|a, b| (&a.root, &a.tokens).cmp(&(&b.root, &b.tokens)));
         let entries: Vec<String> = sorted

@@ -113,6 +113,8 @@ fn replace(folder: &Path, path: &Path, text: &str) -> io::Result<()> {
     file.as_file().set_permissions(Permissions::from_mode(0o600))?;
     file.write_all(text.as_bytes())?;
     file.as_file().sync_all()?;
+    #[cfg(feature = "failpoints")]
+    fail::fail_point!("trust_rename", |_| Err(io::Error::other("failpoint")));
     file.persist(path)?;
     // The name is durable with its folder; where that cannot be asked for, the system does it in its own time.
     let _ = File::open(folder).and_then(|folder| folder.sync_all());

@@ -93,8 +93,11 @@ fn install(
             report.file(&wanted.path, write(wanted)?, None);
         }
     }
-    if !report.dry_run && manager.runs() {
-        make_way(arguments)?;
+    if !report.dry_run {
+        manager.prepare(&socket(arguments)?)?;
+        if manager.runs() {
+            make_way(arguments)?;
+        }
     }
     report.run(manager, manager.switch_on())
 }

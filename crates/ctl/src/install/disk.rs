@@ -29,7 +29,7 @@ pub(crate) const SHARED: u32 = 0o644;
 /// When it is there and cannot be read as text: why.
 pub(crate) fn read(path: &Path) -> Result<Option<String>, String> {
     match bounded(path, MAX_DOCUMENT) {
-        Found::File(contents) => match String::from_utf8(contents.bytes) {
+        Found::File(contents) => match String::from_utf8(contents.bytes.to_vec()) {
             Ok(text) => Ok(Some(text)),
             Err(error) => {
                 let at = error.utf8_error().valid_up_to();

@@ -186,7 +186,7 @@ impl Look<'_> {
 
 fn script(path: &str) -> Option<String> {
     match bounded(Path::new(path), MAX_SCRIPT) {
-        Found::File(contents) => String::from_utf8(contents.bytes).ok(),
+        Found::File(contents) => String::from_utf8(contents.bytes.to_vec()).ok(),
         Found::Absent | Found::Unreadable { .. } => None,
     }
 }

@@ -16,15 +16,21 @@ const NEAR: usize = 3;
 /// Takes what the file says, if it is there.
 pub(super) fn take(layers: &mut Layers, path: &Path) -> Result<(), SettingsError> {
     let whole = |message: String| SettingsError { place: path.display().to_string(), message };
-    let contents = match bounded(path, MAX_FILE) {
-        Found::Absent => return Ok(()),
-        Found::Unreadable { reason, .. } => return Err(whole(reason)),
-        Found::File(contents) => contents,
-    };
-    let text = String::from_utf8(contents.bytes)
-        .map_err(|error| whole(format!("is not UTF-8 (at byte {})", error.utf8_error().valid_up_to())))?;
-    let file = File { path, text: &text };
-    let table = DeTable::parse(&text).map_err(|error| {
+    match bounded(path, MAX_FILE) {
+        Found::Absent => Ok(()),
+        Found::Unreadable { reason, .. } => Err(whole(reason)),
+        Found::File(contents) => take_bytes(layers, path, &contents.bytes),
+    }
+}
+
+/// Takes what the bytes of a file say.
+pub(super) fn take_bytes(layers: &mut Layers, path: &Path, bytes: &[u8]) -> Result<(), SettingsError> {
+    let text = std::str::from_utf8(bytes).map_err(|error| SettingsError {
+        place: path.display().to_string(),
+        message: format!("is not UTF-8 (at byte {})", error.valid_up_to()),
+    })?;
+    let file = File { path, text };
+    let table = DeTable::parse(text).map_err(|error| {
         file.wrong(error.span().map_or(0, |span| span.start), format!("is not TOML: {}", error.message()))
     })?;
     file.table(layers, "", table.get_ref())

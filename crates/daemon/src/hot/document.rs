@@ -110,7 +110,7 @@ mod tests {
     const OTHER: &str = r#"{"hooks":{"Stop":[{"hooks":[{"type":"command","command":"b"}]}]}}"#;
 
     fn file(text: &str) -> Found {
-        Found::File(Contents { path: "/c/hooks.json".into(), bytes: text.as_bytes().to_vec() })
+        Found::File(Contents::new("/c/hooks.json".into(), text.as_bytes()))
     }
 
     fn after(start: Instant, milliseconds: u64) -> Instant {

@@ -59,6 +59,31 @@ impl WatchMode {
 /// The folders and names that matter, shared with the watcher's thread.
 type Interest = Arc<RwLock<HashSet<PathBuf>>>;
 
+/// How much a thread that compiles documents gives way to those that run events (nice(2)): on two cores the events of
+/// that moment are then not the slowest of all. It still gets a tenth of a core that is busy.
+#[cfg(target_os = "linux")]
+const GIVE_WAY: i32 = 10;
+
+/// Does work that no request waits for, on a thread of its own that gives way to events; false when it has panicked.
+async fn aside(work: impl Fn() + Send + Clone + 'static) -> bool {
+    let (ended, end) = tokio::sync::oneshot::channel();
+    // Processes that are retired are waited for by tasks.
+    let (working, runtime) = (work.clone(), tokio::runtime::Handle::current());
+    let started = std::thread::Builder::new().name("documents".to_owned()).spawn(move || {
+        // Nice is of a thread on Linux, and can be raised by everybody. Elsewhere it is of the process.
+        #[cfg(target_os = "linux")]
+        let _ = rustix::process::setpriority_process(Some(rustix::thread::gettid()), GIVE_WAY);
+        let _entered = runtime.enter();
+        working();
+        let _ = ended.send(());
+    });
+    match started {
+        Ok(_) => end.await.is_ok(),
+        // Threads run short: one that is there already does it.
+        Err(_) => tokio::task::spawn_blocking(work).await.is_ok(),
+    }
+}
+
 /// Watches the documents until `stop`, calling `changed` on a blocking thread whenever something has changed.
 pub(crate) async fn run(
     documents: Arc<Documents>,
@@ -95,13 +120,13 @@ pub(crate) async fn run(
             () = timer => {}
         }
         let (documents, changed) = (documents.clone(), changed.clone());
-        let looked = tokio::task::spawn_blocking(move || {
+        let look = move || {
             if documents.refresh() {
                 changed();
             }
-        });
-        if let Err(error) = looked.await {
-            tracing::error!(%error, "looking at documents was lost");
+        };
+        if !aside(look).await {
+            tracing::error!("looking at documents was lost");
         }
     }
 }
@@ -240,6 +265,8 @@ impl Folders {
     }
 
     fn try_watch(&mut self, wanted: &HashMap<PathBuf, bool>) -> notify::Result<()> {
+        #[cfg(feature = "failpoints")]
+        fail::fail_point!("watch", |_| Err(notify::Error::generic("failpoint")));
         let watchers = match &mut self.watchers {
             Some(watchers) => watchers,
             none => none.insert(Watchers::new(&self.heard, &self.interest)?),

@@ -8,13 +8,14 @@ use hooksd_config::project;
 use hooksd_config::trust::Store;
 use hooksd_engine::explain::{Circumstances, explain};
 use hooksd_engine::plan::Input;
-use hooksd_protocol::methods::{ConfigExplained, Mode, SessionRef};
+use hooksd_protocol::methods::{ConfigExplained, Mode};
 use hooksd_protocol::rpc::{Frame, RpcError};
 
 use super::hook_invoke::event_of;
-use super::{Work, check_inline, invalid, later};
+use super::{Work, invalid, later};
 use crate::daemon::Daemon;
-use crate::invoke::{Target, blocking};
+use crate::invoke::blocking;
+use crate::opening::Target;
 use crate::pinned::{MAX_DEPTH, Pinned};
 use crate::plugins::plugin_documents;
 use crate::session::field_error;
@@ -34,12 +35,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
         return Err(invalid(field_error(key, &message)));
     }
     let (input, _) = event_of(params).map_err(invalid)?;
-    let session = SessionRef::read(params).map_err(invalid)?;
-    check_inline(&session)?;
-    let target = match session {
-        SessionRef::Id(id) => Target::Open(daemon.sessions.get(&id)?),
-        SessionRef::Inline(open) => Target::Inline(open),
-    };
+    let target = daemon.openings.target(params, &daemon.sessions)?;
     let daemon = daemon.clone();
     later(move |_| blocking(move || look(&daemon, target, &input)))
 }
@@ -47,8 +43,8 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
 fn look(daemon: &Daemon, target: Target, input: &Input) -> Result<ConfigExplained, RpcError> {
     let (session, pinned_session) = match target {
         Target::Open(session) => (session, true),
-        Target::Inline(open) => {
-            (open_inline(&daemon.settings, &daemon.documents, *open, &daemon.killing)?, false)
+        Target::Inline(opening) => {
+            (open_inline(&daemon.settings, &daemon.documents, &opening, &daemon.killing)?, false)
         }
     };
     let pinned = session.pinned.load_full();

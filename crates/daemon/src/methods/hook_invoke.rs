@@ -8,15 +8,15 @@ use hooksd_config::read::fingerprint;
 use hooksd_engine::plan::{Input, PayloadInput};
 use hooksd_protocol::invocation::{Invocation, check_cwd};
 use hooksd_protocol::json::{ReadError, Reading, Value, read};
-use hooksd_protocol::methods::{HookProgress, InvokeOptions, SessionRef};
+use hooksd_protocol::methods::{HookProgress, InvokeOptions};
 use hooksd_protocol::rpc::{Frame, RpcError, request_line};
 use uuid::Uuid;
 
-use super::{Work, check_inline, invalid, later, refuse_when_stopping};
+use super::{Work, invalid, later, refuse_when_stopping};
 use crate::connection::Caller;
 use crate::daemon::Daemon;
 use crate::fanout::Progress;
-use crate::invoke::{ProgressFor, Request, Target, invoke};
+use crate::invoke::{ProgressFor, Request, invoke};
 use crate::outbox::Outbox;
 
 /// The params that are no options.
@@ -58,12 +58,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> 
     };
     let (input, raw) = event_of(params).map_err(invalid)?;
     let content = options.invocation_id.as_ref().map(|_| fingerprint(raw.as_bytes())).unwrap_or_default();
-    let session = SessionRef::read(params).map_err(invalid)?;
-    check_inline(&session)?;
-    let target = match session {
-        SessionRef::Id(id) => Target::Open(daemon.sessions.get(&id)?),
-        SessionRef::Inline(open) => Target::Inline(open),
-    };
+    let target = daemon.openings.target(params, &daemon.sessions)?;
     let progress: Option<ProgressFor> = options.progress.then(|| {
         let outbox = caller.outbox.clone();
         Box::new(move |invocation_id| progress(outbox, invocation_id)) as ProgressFor

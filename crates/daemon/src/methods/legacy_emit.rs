@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use hooksd_engine::legacy::stdin;
 use hooksd_protocol::json::{Reading, read};
-use hooksd_protocol::methods::{LegacyName, SessionRef};
+use hooksd_protocol::methods::LegacyName;
 use hooksd_protocol::rpc::{Frame, RpcError};
 
-use super::{Work, check_inline, invalid, later, refuse_when_stopping};
+use super::{Work, invalid, later, refuse_when_stopping};
 use crate::daemon::Daemon;
 use crate::invoke::{blocking, check_trusted};
 use crate::legacy::emit;
+use crate::opening::Target;
 use crate::session::field_error;
 use crate::sessions::open_inline;
 
@@ -27,20 +28,19 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
     let event: LegacyName = read(&event, Reading::Strict).map_err(|error| invalid(error.within("event")))?;
     let payload = params.get("payload").filter(|payload| !payload.is_null());
     let stdin = stdin(event, payload.as_ref()).map_err(invalid)?;
-    let session = SessionRef::read(params).map_err(invalid)?;
-    check_inline(&session)?;
+    let target = daemon.openings.target(params, &daemon.sessions)?;
     let daemon = daemon.clone();
-    later(move |_| {
+    later(move |interrupts| {
         blocking(move || {
-            let session = match session {
-                SessionRef::Id(id) => daemon.sessions.get(&id)?,
-                SessionRef::Inline(open) => {
-                    open_inline(&daemon.settings, &daemon.documents, *open, &daemon.killing)?
+            let session = match target {
+                Target::Open(session) => session,
+                Target::Inline(opening) => {
+                    open_inline(&daemon.settings, &daemon.documents, &opening, &daemon.killing)?
                 }
             };
             check_trusted(&daemon, &session.pinned.load())?;
             // Spawns tasks: the runtime is entered by the thread that does the blocking work.
-            Ok(emit(&daemon, &session, event, stdin))
+            Ok(emit(&daemon, &session, event, stdin, interrupts.held.as_ref()))
         })
     })
 }

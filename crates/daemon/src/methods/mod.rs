@@ -32,7 +32,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use hooksd_protocol::json::{Dialect, RawJson, ReadError, Reading, Value, read};
-use hooksd_protocol::methods::SessionRef;
 use hooksd_protocol::rpc::{Frame, RpcError, error_code, response_line};
 use hooksd_protocol::schema;
 use serde::Serialize;
@@ -42,7 +41,6 @@ use tracing::Instrument;
 use crate::connection::Caller;
 use crate::daemon::Daemon;
 use crate::invoke::Interrupts;
-use crate::session::check_open;
 
 /// Makes the answer's line for an id.
 pub(crate) type Answer = Box<dyn FnOnce(&RawJson) -> String + Send>;
@@ -136,7 +134,13 @@ where
     T: Serialize + Send + 'static,
     F: Future<Output = Result<T, RpcError>> + Send + 'static,
 {
-    Ok(Work::Later(Box::new(|interrupts| Box::pin(async move { answer(work(interrupts).await) }))))
+    Ok(Work::Later(Box::new(|interrupts| {
+        let held = interrupts.held.clone();
+        Box::pin(async move {
+            let _held = held;
+            answer(work(interrupts).await)
+        })
+    })))
 }
 
 /// New work is refused while the daemon stops.
@@ -153,12 +157,4 @@ fn refuse_when_stopping(daemon: &Daemon) -> Result<(), RpcError> {
 /// Invalid params.
 fn invalid(error: ReadError) -> RpcError {
     RpcError::invalid_params(&error)
-}
-
-/// Checks a session that comes with its request.
-fn check_inline(session: &SessionRef) -> Result<(), RpcError> {
-    match session {
-        SessionRef::Id(_) => Ok(()),
-        SessionRef::Inline(open) => check_open(open).map_err(|error| invalid(error.within("session"))),
-    }
 }

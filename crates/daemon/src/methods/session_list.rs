@@ -7,6 +7,8 @@ use super::{Work, now, params};
 use crate::daemon::Daemon;
 
 pub(super) fn work(daemon: &Daemon, frame: &Frame<'_>) -> Result<Work, RpcError> {
+    #[cfg(feature = "failpoints")]
+    fail::fail_point!("session_list");
     let _: NoParams = params(frame)?;
     now(SessionList { sessions: daemon.sessions.rows() })
 }

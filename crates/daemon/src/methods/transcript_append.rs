@@ -3,16 +3,15 @@
 use std::fmt::Write;
 use std::sync::Arc;
 
-use hooksd_engine::redact::{MAX_DEPTH, Redactor};
+use hooksd_engine::redact::MAX_DEPTH;
 use hooksd_protocol::json::{Dialect, RawJson, Reading, Value, read};
-use hooksd_protocol::methods::{
-    MAX_RECORD_BYTES, MAX_RECORDS, SessionRef, TranscriptAppended, TranscriptRecords,
-};
+use hooksd_protocol::methods::{MAX_RECORD_BYTES, MAX_RECORDS, TranscriptAppended, TranscriptRecords};
 use hooksd_protocol::rpc::{Frame, RpcError, error_code};
 
-use super::{Work, check_inline, invalid, later, refuse_when_stopping};
+use super::{Work, invalid, later, refuse_when_stopping};
 use crate::daemon::Daemon;
 use crate::invoke::blocking;
+use crate::opening::Target;
 use crate::session::{Session, field_error};
 use crate::sessions::open_inline;
 use crate::transcripts::{append, path};
@@ -28,14 +27,12 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
     }
     let wanted: TranscriptRecords = read(params, Reading::Strict).map_err(invalid)?;
     check(&wanted.records)?;
-    let reference = SessionRef::read(params).map_err(invalid)?;
-    check_inline(&reference)?;
-    let open = match &reference {
-        SessionRef::Id(id) => Some(daemon.sessions.get(id)?),
-        SessionRef::Inline(_) => None,
-    };
+    let target = daemon.openings.target(params, &daemon.sessions)?;
     // Its place is taken now: later requests of this connection come after it.
-    let ticket = open.as_ref().map(|session| session.transcript.ticket());
+    let ticket = match &target {
+        Target::Open(session) => Some(session.transcript.ticket()),
+        Target::Inline(_) => None,
+    };
     let daemon = daemon.clone();
     later(move |_| async move {
         if let Some(ticket) = &ticket {
@@ -43,12 +40,11 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
         }
         blocking(move || {
             let _until_written = ticket;
-            let session = match (open, reference) {
-                (Some(session), _) => session,
-                (None, SessionRef::Inline(open)) => {
-                    open_inline(&daemon.settings, &daemon.documents, *open, &daemon.killing)?
+            let session = match target {
+                Target::Open(session) => session,
+                Target::Inline(opening) => {
+                    open_inline(&daemon.settings, &daemon.documents, &opening, &daemon.killing)?
                 }
-                (None, SessionRef::Id(id)) => daemon.sessions.get(&id)?,
             };
             write(&daemon, &session, &wanted)
         })
@@ -81,7 +77,7 @@ fn write(
 ) -> Result<TranscriptAppended, RpcError> {
     session.touch();
     let pinned = session.pinned.load();
-    let redactor = Redactor::new(pinned.text_variables());
+    let redactor = pinned.redactor();
     let mut lines = String::new();
     for (index, record) in wanted.records.iter().enumerate() {
         let line = Value::parse(record.get(), Dialect::Strict).ok().and_then(|record| redactor.json(&record));

@@ -1,6 +1,7 @@
 //! One payload to a persistent process and its answer back.
 //!
-//! Guarantees: cancel and deadline are looked at before the streams; whatever ends the exchange without a line kills
+//! Guarantees: cancel and deadline are looked at before the streams, and a line that is there at the deadline counts, as
+//! an exit status does; whatever ends the exchange without a line kills
 //! the process or finds it ended; a line that came before the payload was read is nobody's answer.
 
 use std::os::fd::OwnedFd;
@@ -89,6 +90,8 @@ impl Worker {
                 Input::Said if said.has_line() => break None,
                 Input::Said | Input::Complained | Input::Fed => {}
                 Input::Exited(status) => break Some(end_of(status)),
+                // It may have answered just before, while the daemon was too busy or stopped to hear it.
+                Input::Deadline if answered_just_before(self.stdout.get_ref(), &mut said) => break None,
                 // It may have ended just before: then its own status counts.
                 Input::Cancelled | Input::Deadline => match self.child.try_reap() {
                     Some(status) => break Some(end_of(status)),
@@ -196,6 +199,12 @@ fn write_some(pipe: &OwnedFd, line: &[u8], written: &mut usize) -> bool {
         }
     }
     false
+}
+
+/// Whether the answer is in the pipe already.
+fn answered_just_before(pipe: &OwnedFd, said: &mut Heard) -> bool {
+    last_look(pipe, said);
+    said.has_line()
 }
 
 /// Reads what is there right now.

@@ -130,9 +130,7 @@ pub(super) fn service() -> Vec<Finding> {
 
 /// Whether there are descriptors for handlers.
 pub(super) fn descriptors(daemon: Option<(u32, usize)>) -> Finding {
-    let limits = rustix::process::getrlimit(rustix::process::Resource::Nofile);
-    // A daemon raises its own as far as the hard limit, where the system lets handlers have the old one.
-    let limit = if cfg!(target_os = "linux") { limits.maximum } else { limits.current }.unwrap_or(u64::MAX);
+    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
     let fix = "raise the limit: ulimit -n 4096, or LimitNOFILE= of the unit, then `hooksctl restart`";
     match daemon {
         Some((_, most)) if (most as u64).saturating_mul(DESCRIPTORS_PER_HANDLER) < FEW_DESCRIPTORS / 2 => {

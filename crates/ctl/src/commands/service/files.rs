@@ -23,7 +23,7 @@ pub(super) struct Wanted {
 pub(super) fn current(wanted: &Wanted) -> &'static str {
     match bounded(&wanted.path, MAX_UNIT) {
         Found::Absent => "absent",
-        Found::File(file) if file.bytes == wanted.content.as_bytes() => "current",
+        Found::File(file) if *file.bytes == *wanted.content.as_bytes() => "current",
         Found::File(_) | Found::Unreadable { .. } => "differs",
     }
 }

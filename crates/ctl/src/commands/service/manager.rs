@@ -1,5 +1,7 @@
 //! The two service managers: which files they want, and which commands they take.
 
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -21,9 +23,13 @@ const LABEL: &str = "hooksd";
 const COMMAND_SECONDS: u64 = 60;
 
 /// The files as they are in the repository: with a program's path that is replaced.
-const SERVICE: &str = include_str!("../../../../../systemd/hooksd.service");
-const SOCKET: &str = include_str!("../../../../../systemd/hooksd.socket");
-const AGENT: &str = include_str!("../../../../../launchd/hooksd.plist");
+const SERVICE: &str = include_str!("../../../units/hooksd.service");
+const SOCKET: &str = include_str!("../../../units/hooksd.socket");
+const AGENT: &str = include_str!("../../../units/hooksd.plist");
+
+/// What in the plist is replaced.
+const TEMPLATE_PROGRAM: &str = "/usr/local/bin/hooksd";
+const TEMPLATE_SOCKET: &str = "/Users/you/.deepagents/.state/hooksd/hooksd.sock";
 
 /// One of the two, with the folder of its files.
 pub(super) struct Manager {
@@ -69,15 +75,25 @@ impl Manager {
         };
         let hooksd = text(&program::find().map_err(Failure::Input)?)?;
         let config_dir = folder("HOOKSD_CONFIG_DIR").map(|path| text(&path)).transpose()?;
-        let usual = folder("XDG_RUNTIME_DIR").map(|runtime| runtime.join("hooksd/hooksd.sock"));
-        let socket = if usual.as_deref() == Some(socket) { None } else { Some(text(socket)?) };
         let contents = match self.kind {
             ServiceManager::Systemd => {
-                vec![socket_unit(socket.as_deref()), service_unit(&hooksd, config_dir.as_deref())]
+                let usual = folder("XDG_RUNTIME_DIR").map(|runtime| runtime.join("hooksd/hooksd.sock"));
+                let own = if usual.as_deref() == Some(socket) { None } else { Some(text(socket)?) };
+                vec![socket_unit(own.as_deref()), service_unit(&hooksd, config_dir.as_deref())]
             }
-            ServiceManager::Launchd => vec![agent(&hooksd, config_dir.as_deref(), socket.as_deref())],
+            ServiceManager::Launchd => vec![agent(&hooksd, config_dir.as_deref(), &text(socket)?)],
         };
         Ok(self.paths().into_iter().zip(contents).map(|(path, content)| Wanted { path, content }).collect())
+    }
+
+    /// What must be there before the service is switched on: systemd makes the socket's folder, launchd does not.
+    pub(super) fn prepare(&self, socket: &Path) -> Result<(), Failure> {
+        let (ServiceManager::Launchd, Some(folder)) = (self.kind, socket.parent()) else { return Ok(()) };
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(folder)
+            .map_err(|error| Failure::Service(format!("cannot make {}: {error}", folder.display())))
     }
 
     /// The commands that switch the service on.
@@ -194,15 +210,16 @@ fn socket_unit(socket: Option<&str>) -> String {
     }
 }
 
-fn agent(hooksd: &str, config_dir: Option<&str>, socket: Option<&str>) -> String {
-    let escaped = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
-    let options = [("--config-dir", config_dir), ("--socket", socket)];
-    let options = options.into_iter().filter_map(|(name, value)| Some([name, value?])).flatten();
-    let words: Vec<String> = std::iter::once(hooksd)
-        .chain(options)
-        .map(|word| format!("<string>{}</string>", escaped(word)))
-        .collect();
-    AGENT.replace("<string>/usr/local/bin/hooksd</string>", &words.join("\n        "))
+fn agent(hooksd: &str, config_dir: Option<&str>, socket: &str) -> String {
+    let string = |text: &str| {
+        let escaped = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+        format!("<string>{escaped}</string>")
+    };
+    let options = config_dir.into_iter().flat_map(|config_dir| ["--config-dir", config_dir]);
+    let words: Vec<String> = std::iter::once(hooksd).chain(options).map(string).collect();
+    AGENT
+        .replace(&string(TEMPLATE_PROGRAM), &words.join("\n        "))
+        .replace(&string(TEMPLATE_SOCKET), &string(socket))
 }
 
 #[cfg(test)]
@@ -220,11 +237,11 @@ mod tests {
     fn the_templates_have_what_is_replaced() {
         let unit = service_unit("/x/hooksd", Some("/c"));
         assert!(unit.contains("\nExecStart=\"/x/hooksd\" --config-dir \"/c\"\n"), "{unit}");
-        let agent = agent("/x&y", None, Some("/s"));
+        let agent = agent("/x&y", None, "/s");
         assert!(
             agent.contains("<string>/x&amp;y</string>") && agent.contains("<string>/s</string>"),
             "{agent}"
         );
-        assert!(!agent.contains("/usr/local/bin/hooksd"));
+        assert!(!agent.contains(TEMPLATE_PROGRAM) && !agent.contains(TEMPLATE_SOCKET));
     }
 }

@@ -1,0 +1,1 @@
+../daemon/build_id.rs

@@ -1,0 +1,158 @@
+//! What a session says of itself when it is opened, or with each of its requests (PROTOCOL, inline sessions). An agent
+//! that calls once an event says the same every time: what was read is kept, and found again by its text. Nothing of
+//! what was found on disk is kept here: that is looked at for every request.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use hooksd_protocol::json::{ReadError, Value};
+use hooksd_protocol::methods::{SessionOpen, SessionRef};
+use hooksd_protocol::rpc::RpcError;
+
+use crate::session::Session;
+use crate::session::check_open;
+use crate::sessions::Sessions;
+use crate::variables::SessionVariables;
+
+/// How many openings are kept. Openings. The ones used last stay: as many as agents that call at a time.
+const KEPT: usize = 16;
+
+/// How much text the kept ones may hold. Bytes. A longer one is read anew each time.
+const KEPT_BYTES: usize = 512 * 1024;
+
+/// What a session says of itself, checked.
+#[derive(Debug)]
+pub(crate) struct Opening {
+    /// Without its environment.
+    pub(crate) open: SessionOpen,
+    /// That.
+    pub(crate) env: Option<Arc<SessionVariables>>,
+}
+
+impl Opening {
+    /// Checks it.
+    ///
+    /// # Errors
+    /// What is wrong with which field.
+    pub(crate) fn new(mut open: SessionOpen) -> Result<Opening, ReadError> {
+        check_open(&open)?;
+        let env = open.env.take().map(|env| Arc::new(SessionVariables::sent(env)));
+        Ok(Opening { open, env })
+    }
+}
+
+/// The session that a request is for.
+pub(crate) enum Target {
+    /// An open one.
+    Open(Arc<Session>),
+    /// One for this request only.
+    Inline(Arc<Opening>),
+}
+
+/// The openings that came with requests last.
+#[derive(Default)]
+pub(crate) struct Openings {
+    known: Mutex<VecDeque<(Box<str>, Arc<Opening>)>>,
+}
+
+impl Openings {
+    /// Reads the `session` of a request's params.
+    ///
+    /// # Errors
+    /// -32602 when it is none, another code when it is not open.
+    pub(crate) fn target(&self, params: &Value<'_>, sessions: &Sessions) -> Result<Target, RpcError> {
+        let text = params.get("session").filter(Value::is_object).map(|session| session.raw());
+        if let Some(known) = text.and_then(|text| self.find(text)) {
+            return Ok(Target::Inline(known));
+        }
+        let invalid = |error| RpcError::invalid_params(&error);
+        match SessionRef::read(params).map_err(invalid)? {
+            SessionRef::Id(id) => Ok(Target::Open(sessions.get(&id)?)),
+            SessionRef::Inline(open) => {
+                let opening = Opening::new(*open).map_err(|error| invalid(error.within("session")))?;
+                let opening = Arc::new(opening);
+                if let Some(text) = text {
+                    self.keep(text, opening.clone());
+                }
+                Ok(Target::Inline(opening))
+            }
+        }
+    }
+
+    fn find(&self, text: &str) -> Option<Arc<Opening>> {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = known.iter().position(|(kept, _)| **kept == *text)?;
+        let found = known.remove(at)?;
+        let opening = found.1.clone();
+        known.push_front(found);
+        Some(opening)
+    }
+
+    fn keep(&self, text: &str, opening: Arc<Opening>) {
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.push_front((text.into(), opening));
+        known.truncate(KEPT);
+        let mut held = 0;
+        known.retain(|(text, _)| {
+            held += text.len();
+            held <= KEPT_BYTES
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hooksd_protocol::json::Dialect;
+
+    use super::*;
+    use crate::feed::Feed;
+
+    fn read(openings: &Openings, env: &str) -> Arc<Opening> {
+        let text = format!(
+            r#"{{"session": {{"thread_id": "t", "cwd": "/", "mode": "headless", "env": {{"A": "{env}"}}}}}}"#
+        );
+        let params = Value::parse(&text, Dialect::Strict).unwrap();
+        match openings.target(&params, &Sessions::new(Arc::new(Feed::new(false)))) {
+            Ok(Target::Inline(opening)) => opening,
+            _ => panic!("no inline session"),
+        }
+    }
+
+    #[test]
+    fn the_same_text_is_read_once_and_what_was_used_last_stays() {
+        let openings = Openings::default();
+        let first = read(&openings, "first");
+        for other in 0..KEPT - 1 {
+            read(&openings, &other.to_string());
+        }
+        assert!(Arc::ptr_eq(&first, &read(&openings, "first")));
+        read(&openings, "one more");
+        assert!(Arc::ptr_eq(&first, &read(&openings, "first")));
+        for other in 0..KEPT {
+            read(&openings, &format!("again {other}"));
+        }
+        assert!(!Arc::ptr_eq(&first, &read(&openings, "first")));
+    }
+
+    #[test]
+    fn what_is_kept_is_bounded_in_bytes() {
+        let openings = Openings::default();
+        // As many variables as it takes: each is below its own limit.
+        let large = vec!["x".repeat(1024); KEPT_BYTES / 1024].join("\", \"A\": \"");
+        let first = read(&openings, &large);
+        assert!(!Arc::ptr_eq(&first, &read(&openings, &large)));
+        let held: usize = openings.known.lock().unwrap().iter().map(|(text, _)| text.len()).sum();
+        assert!(held <= KEPT_BYTES, "{held}");
+    }
+
+    #[test]
+    fn a_wrong_one_is_named_and_not_kept() {
+        let openings = Openings::default();
+        let text = r#"{"session": {"thread_id": "t", "cwd": "relative", "mode": "headless"}}"#;
+        let params = Value::parse(text, Dialect::Strict).unwrap();
+        let sessions = Sessions::new(Arc::new(Feed::new(false)));
+        let Err(error) = openings.target(&params, &sessions) else { panic!("taken") };
+        assert!(error.message.contains("session.cwd"), "{}", error.message);
+        assert!(openings.known.lock().unwrap().is_empty());
+    }
+}
