@@ -49,7 +49,7 @@ impl Suite {
             let name = file.display().to_string();
             match bounded(&file, MAX_FILE) {
                 Found::File(contents) => {
-                    let text = String::from_utf8(contents.bytes)
+                    let text = String::from_utf8(contents.bytes.to_vec())
                         .map_err(|_| Failure::Input(format!("{name} is not UTF-8")))?;
                     texts.push((name, text));
                 }
