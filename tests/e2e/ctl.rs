@@ -12,19 +12,9 @@ pub(crate) async fn ctl(world: &World, arguments: &[&str]) -> Done {
     ctl_with(world, arguments, "").await
 }
 
-/// The command that runs it there.
-pub(crate) fn ctl_command(world: &World, arguments: &[&str]) -> std::process::Command {
-    let environment = world.environment();
-    let environment: Vec<(&str, &OsStr)> =
-        environment.iter().map(|(name, value)| (name.as_str(), OsStr::new(value))).collect();
-    let mut command = program::command("hooksctl", &environment);
-    command.env("HOOKSD_SOCKET", world.socket()).current_dir(world.at("project")).args(arguments);
-    command
-}
-
 /// The same with this standard input.
 pub(crate) async fn ctl_with(world: &World, arguments: &[&str], stdin: &str) -> Done {
-    let done = program::run_with(ctl_command(world, arguments), stdin).await;
+    let done = program::run_with(world.ctl(arguments), stdin).await;
     assert!(
         !done.stdout.contains('\u{1b}') && !done.stderr.contains('\u{1b}'),
         "colours or escapes in a pipe: {done:?}"

@@ -3,7 +3,7 @@
 use hooksd_tests::harness::{daemon, events};
 use serde_json::{Value, json};
 
-use crate::ctl::{ctl_command, ctl_json};
+use crate::ctl::ctl_json;
 use crate::ctl_hook::{gate, hook};
 
 #[test]
@@ -22,7 +22,7 @@ fn agents_shows_the_last_event_of_each() {
         let page = agent.line.call("journal/query", json!({ "limit": 2 })).await.unwrap();
         let newest = page["records"][1].clone();
         assert_eq!((&newest["agent"], &page["records"][0]["agent"]), (&json!("codex"), &Value::Null));
-        let mut command = ctl_command(world, &["--json", "agents"]);
+        let mut command = world.ctl(&["--json", "agents"]);
         command.env("HOOKSD_CONFIG_DIR", &config);
         let done = hooksd_tests::harness::program::run(command).await;
         assert_eq!((done.status, done.stderr.as_str()), (Some(0), ""), "{done:?}");
@@ -36,7 +36,7 @@ fn agents_shows_the_last_event_of_each() {
             "invocation_id": newest["invocation_id"] });
         assert_eq!(of("codex"), expected);
         assert_eq!((&of("kiro-cli")["event"], of("goose")), (&json!("PreToolUse"), Value::Null));
-        let mut command = ctl_command(world, &["agents"]);
+        let mut command = world.ctl(&["agents"]);
         command.env("HOOKSD_CONFIG_DIR", &config);
         let text = hooksd_tests::harness::program::run(command).await.stdout;
         assert_eq!(text.matches("    last     PreToolUse deny, 2").count(), 2, "{text}");

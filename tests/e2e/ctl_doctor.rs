@@ -28,7 +28,7 @@ fn a_healthy_daemon_has_nothing_wrong() {
         let (status, report) = doctor(world, &[]).await;
         assert_eq!((status, &report["ok"]), (Some(0), &json!(true)), "{report}");
         let user = world.text_at("config/hooks.json");
-        assert_eq!(of(&report, "hooks")["message"], format!("{user}, 1 handlers"));
+        assert_eq!(of(&report, "hooks")["message"], format!("{user}, 1 handler"));
         assert_eq!(of(&report, "changes")["message"], "edits are noticed at once");
         assert_eq!(of(&report, "path")["message"], "the daemon finds what this shell finds");
         let done = ctl(world, &["doctor", "--config-dir", &world.text_at("config")]).await;

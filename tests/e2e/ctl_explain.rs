@@ -82,10 +82,7 @@ fn programs_read_the_same_and_the_event_comes_in_any_form() {
 fn wrong_events_are_told_what_is_missing() {
     world(async |world| {
         for (arguments, sentence) in [
-            (
-                &["--event", "PreTool"][..],
-                "--event PreTool: there is no such event; did you mean PreToolUse?",
-            ),
+            (&["--event", "PreTool"][..], "there is no event \"PreTool\"; did you mean PreToolUse?"),
             (&["--event", "PreToolUse"], "PreToolUse is about a tool: name it with --tool"),
             (
                 &["--event", "Stop", "--tool", "x"],

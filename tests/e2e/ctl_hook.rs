@@ -10,11 +10,11 @@ use hooksd_tests::harness::program::{self, Done};
 use hooksd_tests::harness::{World, daemon, events, world};
 use serde_json::{Value, json};
 
-use crate::ctl::{ctl_command, ctl_with};
+use crate::ctl::ctl_with;
 
 /// Runs the bridge for an agent.
 pub(crate) async fn hook(world: &World, agent: &str, more: &[&str], stdin: &str) -> Done {
-    let mut command = ctl_command(world, &[&["hook", "--agent", agent], more].concat());
+    let mut command = world.ctl(&[&["hook", "--agent", agent], more].concat());
     // Where there is no daemon, none is wanted.
     command.env("HOOKSD_AUTOSTART", "0");
     program::run_with(command, stdin).await

@@ -49,7 +49,7 @@ fn prints_the_decision_for_people() {
                 "  PreToolUse:0:0 blocked, exit 2, N ms, from $C/hooks.json",
                 "  PreToolUse:0:1 failed, exit 1, N ms, from $C/hooks.json",
                 "  PreToolUse:0:2 failed, signal 9, N ms, from $C/hooks.json",
-                "  PreToolUse:0:3 failed, no exit status, N ms, from $C/hooks.json",
+                "  PreToolUse:0:3 failed, N ms, from $C/hooks.json",
                 "warning[nonzero_exit] PreToolUse:0:1: exited with status 1 (1 does not block; 2 does)",
                 "warning[nonzero_exit] PreToolUse:0:2: was killed by signal 9 (KILL)",
                 "warning[launch_failed] PreToolUse:0:3: could not be started: \"/nonexistent/x\" does not exist \
@@ -150,7 +150,7 @@ fn trust_and_sessions_are_the_callers_choice() {
         // 4: the daemon refused.
         let done = ctl(world, &["invoke", file, "--session", "none"]).await;
         assert_eq!((done.status, done.stdout.as_str()), (Some(4), ""));
-        assert!(done.stderr.starts_with("error: there is no session \"none\""), "{}", done.stderr);
+        assert!(done.stderr.starts_with("error: no session \"none\" is open"), "{}", done.stderr);
         agent.line.call("session/list", json!({})).await.unwrap();
     });
 }

@@ -166,7 +166,7 @@ fn stats_for_people_and_for_collectors() {
         let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
         agent.invoke(&events::pre()).await;
         let text = ctl(world, &["stats"]).await.stdout;
-        for part in ["PreToolUse  ", "1 deny", "PreToolUse:0:0", "1 blocked", "sessions     1 on 1 snapshots"]
+        for part in ["PreToolUse  ", "1 deny", "PreToolUse:0:0", "1 blocked", "sessions     1 on 1 snapshot"]
         {
             assert!(text.contains(part), "{part} is not in {text}");
         }

@@ -1,10 +1,10 @@
 //! `hooksctl report`: a page that shows what ran, needs nothing else, and does not become what handlers say.
 
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use hooksd_tests::harness::program::run;
+use hooksd_tests::harness::program::{Done, run};
 use hooksd_tests::harness::{World, daemon, events};
 use serde_json::json;
 
@@ -23,17 +23,17 @@ fn chromium() -> Option<PathBuf> {
         .find(|path| path.is_file())
 }
 
-/// What the browser makes of the page, and what it complains about it.
-async fn rendered(world: &World, page: &str) -> Option<(String, String)> {
-    let Some(browser) = chromium() else {
-        anstream::eprintln!("not run: there is no chromium on this machine");
-        return None;
-    };
+/// How a browser is asked for a scheme of colours.
+const SCHEMES: [(&str, &str); 2] = [("light", "preferredColorScheme=1"), ("dark", "preferredColorScheme=0")];
+
+/// Runs the browser on a page of the world: what it prints, and what it complains.
+async fn browse(world: &World, browser: &Path, page: &str, scheme: &str, wanted: &str) -> Done {
     let mut command = Command::new(browser);
     command
-        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run"])
+        .args(["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--window-size=1100,2000"])
         .args(["--disable-background-networking", "--disable-component-update", "--disable-sync"])
-        .args(["--disable-dev-shm-usage", "--enable-logging=stderr", "--timeout=20000", "--dump-dom"])
+        .args(["--disable-dev-shm-usage", "--enable-logging=stderr", "--timeout=20000", wanted])
+        .arg(format!("--blink-settings={scheme}"))
         .arg(format!("--user-data-dir={}", world.text_at("browser")))
         .arg(format!("file://{}", world.text_at(page)))
         .env("HOME", world.at("home"))
@@ -42,8 +42,52 @@ async fn rendered(world: &World, page: &str) -> Option<(String, String)> {
         .stderr(Stdio::piped());
     let done = run(command).await;
     assert_eq!(done.status, Some(0), "{}", done.stderr);
-    Some((done.stdout, done.stderr))
+    done
 }
+
+/// In both schemes: nothing is complained about, every picture has something in it, and it can be drawn.
+async fn is_readable(world: &World, page: &str) {
+    let Some(browser) = chromium() else {
+        anstream::eprintln!("not run: there is no chromium on this machine");
+        return;
+    };
+    // A complaint would be seen.
+    world.write("wrong.html", "<script>console.error('seen')</script>");
+    let control = browse(world, &browser, "wrong.html", SCHEMES[0].1, "--dump-dom").await;
+    assert!(control.stderr.contains("CONSOLE"), "{}", control.stderr);
+
+    let mut drawn = Vec::new();
+    for (name, scheme) in SCHEMES {
+        let Done { stdout: dom, stderr, .. } = browse(world, &browser, page, scheme, "--dump-dom").await;
+        assert!(!stderr.contains("CONSOLE"), "{name}: {stderr}");
+        assert!(dom.contains("<title>hooksd: what ran</title>"), "{name}: {dom}");
+        let charts: Vec<&str> = dom.split("<div class=\"chart\">").skip(1).collect();
+        assert!(charts.len() >= 7, "time, four events, tools and failures: {}", charts.len());
+        for chart in charts {
+            let chart = chart.split("</svg>").next().unwrap();
+            let bars: Vec<&str> = chart.split("<rect ").skip(1).collect();
+            assert!(!bars.is_empty(), "an empty picture: {chart}");
+            for (bar, side) in bars.iter().flat_map(|bar| [(bar, " width=\""), (bar, " height=\"")]) {
+                let length =
+                    bar.split(side).nth(1).and_then(|rest| rest.split('"').next()?.parse::<f64>().ok());
+                assert!(length.is_some_and(|length| length > 0.0), "a bar that is not seen: {bar}");
+            }
+        }
+        let picture = world.at(&format!("{name}.png"));
+        browse(world, &browser, page, scheme, &format!("--screenshot={}", picture.display())).await;
+        let bytes = std::fs::read(&picture).unwrap();
+        assert!(
+            bytes.starts_with(b"\x89PNG") && bytes.len() > PICTURE_LEAST,
+            "{name}: {} bytes",
+            bytes.len()
+        );
+        drawn.push(bytes);
+    }
+    assert!(drawn[0] != drawn[1], "light and dark look the same");
+}
+
+/// A picture of less is empty. Bytes: one of the page alone, without charts, has fewer.
+const PICTURE_LEAST: usize = 40_000;
 
 #[test]
 fn the_page_shows_what_ran_and_runs_nothing_of_it() {
@@ -101,16 +145,7 @@ fn the_page_shows_what_ran_and_runs_nothing_of_it() {
         let total: u64 = handlers.iter().map(|handler| handler["total_us"].as_u64().unwrap()).sum();
         assert_eq!(counted, total, "no run is lost between the columns");
 
-        let Some((dom, complaints)) = rendered(world, "page.html").await else { return };
-        assert!(!complaints.contains("CONSOLE"), "{complaints}");
-        assert!(dom.contains("<title>hooksd: what ran</title>"), "{dom}");
-        // Every picture has something in it.
-        let charts: Vec<&str> = dom.split("<div class=\"chart\">").skip(1).collect();
-        assert!(charts.len() >= 7, "time, four events, tools and failures: {}", charts.len());
-        for chart in charts {
-            let chart = chart.split("</svg>").next().unwrap();
-            assert!(chart.contains("<rect class="), "an empty picture: {chart}");
-        }
+        is_readable(world, "page.html").await;
     });
 }
 

@@ -12,7 +12,7 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
 use serde_json::json;
 
-use crate::ctl::{ctl, ctl_command, ctl_json};
+use crate::ctl::{ctl, ctl_json};
 
 #[test]
 fn one_look_shows_what_runs_and_what_was_decided() {
@@ -55,7 +55,7 @@ fn one_look_shows_what_runs_and_what_was_decided() {
             "last minute  3 events, 3 denied",
             "Stop:0:0  waiting\\u{1b}[2J",
             "sessions     2 open",
-            "1 events",
+            "1 running",
         ] {
             assert!(text.stdout.contains(part), "{part} is not in {}", text.stdout);
         }
@@ -80,7 +80,7 @@ impl Terminal {
         let theirs = rustix::fs::open(name.as_c_str(), flags, Mode::empty()).unwrap();
         let size = Winsize { ws_row: 30, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0 };
         tcsetwinsize(&theirs, size).unwrap();
-        let mut command = ctl_command(world, &["top"]);
+        let mut command = world.ctl(&["top"]);
         command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
         let ours = File::from(ours);
@@ -124,7 +124,7 @@ fn the_terminal_is_as_it_was_however_it_ends() {
                 // It shows what happens from now on.
                 "q" => {
                     agent.invoke(&events::pre()).await;
-                    until("it is drawn anew", || terminal.shown().contains("1 events, 1 denied")).await;
+                    until("it is drawn anew", || terminal.shown().contains("1 event, 1 denied")).await;
                     terminal.ours.write_all(b"q").unwrap();
                 }
                 key => terminal.ours.write_all(key.as_bytes()).unwrap(),

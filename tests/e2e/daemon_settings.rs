@@ -6,7 +6,7 @@ use hooksd::configure::KEYS;
 use hooksd_tests::harness::{World, daemon, program, world};
 use serde_json::{Value, json};
 
-use crate::ctl::{ctl, ctl_command, ctl_json};
+use crate::ctl::{ctl, ctl_json};
 use crate::refuses;
 use crate::start_on_demand::nobody;
 
@@ -26,7 +26,7 @@ fn every_value_has_an_origin() {
             "# mine\ndrain_seconds = 3\npoll = true\n\n[limits]\nhandlers = 16\n[journal]\nenabled = false\nmax_days = 0x10\n",
         );
         let at = |line: usize| format!("{}:{line}", file.display());
-        let mut first = ctl_command(world, &["show"]);
+        let mut first = world.ctl(&["show"]);
         first.env("HOOKSD_DRAIN_SECONDS", "4").env("HOOKSD_JOURNAL_PAYLOADS", "1");
         assert_eq!(program::run(first).await.status, Some(0));
         let told = told(world).await;
@@ -59,7 +59,7 @@ fn a_debugged_agents_daemon_says_more() {
             (&[][..], ("debug", "DEEPAGENTS_CODE_DEBUG")),
             (&[("HOOKSD_LOG", "hooksd=trace,warn")], ("hooksd=trace,warn", "HOOKSD_LOG")),
         ] {
-            let mut first = ctl_command(world, &["show"]);
+            let mut first = world.ctl(&["show"]);
             first.env("DEEPAGENTS_CODE_DEBUG", "1").envs(more.iter().copied());
             assert_eq!(program::run(first).await.status, Some(0));
             let (value, origin) = told(world).await["log"].clone();
@@ -77,7 +77,7 @@ fn the_socket_of_the_file_is_everybodys() {
         let socket = world.text_at("other/s.sock");
         world.write("home/.deepagents/hooksd.toml", format!("socket = '{socket}'\n"));
         let run = async |arguments: &[&str]| {
-            let mut command = ctl_command(world, arguments);
+            let mut command = world.ctl(arguments);
             command.env_remove("HOOKSD_SOCKET");
             program::run(command).await
         };

@@ -4,11 +4,21 @@ use std::fs;
 use std::path::Path;
 
 use hooksd_tests::harness::{World, daemon, program};
-
-use crate::ctl::ctl_command;
+use regex::Regex;
+use serde_json::json;
 
 /// With this variable set, the test writes what is printed into the page.
 const UPDATE: &str = "HOOKSD_UPDATE_DOCS";
+
+/// The id of the event in the page, as tables show it.
+const ID: &str = "3f2a91c4";
+
+/// The beginning of the newest event's id in the journal; as in the page, while there is none.
+async fn newest(world: &World) -> String {
+    let page = world.connect().await.call("journal/query", json!({ "limit": 1 })).await.unwrap();
+    let id = page["records"][0]["invocation_id"].as_str().and_then(|id| id.get(..ID.len()));
+    id.unwrap_or(ID).to_owned()
+}
 
 /// What is printed, with what differs from run to run replaced.
 fn settled(world: &World, printed: &str) -> String {
@@ -17,17 +27,9 @@ fn settled(world: &World, printed: &str) -> String {
         text = text.replace(&world.text_at(folder), "/home/you/.deepagents");
     }
     text = text.replace(&world.text_at("project"), "/home/you/project");
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        // `exit 2, 5 ms, from`: times differ.
-        let words: Vec<&str> = line.split(' ').collect();
-        let word = |index: usize| match words.get(index + 1) {
-            Some(&"ms," | &"ms") if words[index].parse::<u64>().is_ok() => "3",
-            _ => words[index],
-        };
-        lines.push((0..words.len()).map(word).collect::<Vec<_>>().join(" "));
-    }
-    lines.join("\n")
+    let time = Regex::new(r"[0-9]{4}-[0-9]{2}-[0-9]{2}([T ])[0-9:]{8}(?:\.[0-9]+)?").unwrap();
+    let text = time.replace_all(&text, "2030-01-31${1}12:00:00");
+    Regex::new(r"[0-9.]+ ms").unwrap().replace_all(&text, "3 ms").into_owned()
 }
 
 #[test]
@@ -45,12 +47,14 @@ fn the_first_guard_is_what_happens() {
             let (block, rest) = part.split_once("```\n").unwrap();
             out.push_str("```console\n");
             for line in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
-                let words = shell_words(line);
+                let id = newest(world).await;
+                let words = shell_words(&line.replace(ID, &id));
                 assert_eq!(words[0], "hooksctl");
                 let arguments: Vec<&str> = words[1..].iter().map(String::as_str).collect();
-                let done = program::run(ctl_command(world, &arguments)).await;
+                let done = program::run(world.ctl(&arguments)).await;
                 count += 1;
-                let printed = settled(world, &format!("{}{}", done.stdout, done.stderr));
+                let printed = format!("{}{}", done.stdout, done.stderr).replace(&newest(world).await, ID);
+                let printed = settled(world, &printed);
                 out.push_str(&format!("$ {line}\n{}\n", printed.trim_end()));
             }
             out.push_str(&format!("```\n{rest}"));

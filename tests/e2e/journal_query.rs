@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
 use hooksd_protocol::methods::JournalRecord;
-use hooksd_tests::harness::{Agent, Setup, events, eventually, until, world, world_with};
+use hooksd_tests::harness::{Agent, Setup, daemon, events, eventually, until, world, world_with};
 use serde_json::{Value, json};
 
 use crate::refuses;
@@ -162,7 +162,8 @@ fn a_journal_that_cannot_be_written_costs_no_decision() {
 /// A damaged database is moved aside with a reason.
 #[test]
 fn a_damaged_journal_is_moved_aside() {
-    world(async |world| {
+    // The real program: it is started when it has looked at its journal, so that no question comes before that.
+    daemon(async |world| {
         let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
         agent.invoke(&events::pre()).await;
         world.stop().await;

@@ -4,7 +4,7 @@ use std::process::Stdio;
 
 use hooksd_tests::harness::{daemon, events, until, world};
 
-use crate::ctl::{ctl, ctl_command, ctl_json};
+use crate::ctl::{ctl, ctl_json};
 use crate::start_on_demand::{daemons, nobody};
 
 #[test]
@@ -15,7 +15,7 @@ fn a_daemon_is_replaced_once_and_drains_first() {
         let id = agent.start(&events::pre()).await;
         world.appears("runs").await;
         let old = world.pid();
-        let mut restart = ctl_command(world, &["--json", "restart"]).stdout(Stdio::piped()).spawn().unwrap();
+        let mut restart = world.ctl(&["--json", "restart"]).stdout(Stdio::piped()).spawn().unwrap();
         until("it is stopping", || std::os::unix::net::UnixStream::connect(world.socket()).is_err()).await;
         world.write("go", "");
         assert_eq!(agent.answer(id).await.behavior(), "deny");

@@ -8,10 +8,8 @@ use hooksd_tests::harness::program::{self, Done};
 use hooksd_tests::harness::{World, world};
 use serde_json::{Value, json};
 
-use crate::ctl::ctl_command;
-
 async fn service(world: &World, arguments: &[&str], variables: &[(&str, &str)]) -> Done {
-    let mut command = ctl_command(world, &[&["service"], arguments].concat());
+    let mut command = world.ctl(&[&["service"], arguments].concat());
     command
         .env_remove("HOOKSD_SOCKET")
         .env("XDG_RUNTIME_DIR", world.at("run"))

@@ -12,7 +12,7 @@ use hooksd_tests::harness::{World, daemon, events, processes, until, world};
 use rustix::process::Signal;
 use serde_json::json;
 
-use crate::ctl::{ctl, ctl_command, ctl_json};
+use crate::ctl::{ctl, ctl_json};
 
 /// A world without a daemon; what a test starts is stopped at the end.
 pub(crate) fn nobody(test: impl AsyncFnOnce(&World)) {
@@ -37,9 +37,8 @@ fn starts(world: &World) -> usize {
 }
 
 async fn crowd(world: &World, count: usize) {
-    let mut calls: Vec<Child> = (0..count)
-        .map(|_| ctl_command(world, &["--json", "show"]).stdout(Stdio::null()).spawn().unwrap())
-        .collect();
+    let mut calls: Vec<Child> =
+        (0..count).map(|_| world.ctl(&["--json", "show"]).stdout(Stdio::null()).spawn().unwrap()).collect();
     let mut ended = Vec::new();
     until("all have ended", || {
         calls.retain_mut(|call| match call.try_wait().unwrap() {
@@ -78,7 +77,7 @@ fn b70_of_fifty_first_calls_one_starts_a_daemon() {
 #[test]
 fn the_daemon_keeps_nothing_of_its_starter() {
     nobody(async |world| {
-        let ctl = ctl_command(world, &[]);
+        let ctl = world.ctl(&[]);
         let mut shell = std::process::Command::new("/bin/sh");
         shell.args(["-c", "exec 7>&1 8<\"$0\"; answer=$(\"$1\" show) && echo \"got $answer\" >&7"]);
         shell.arg(world.at("deny.json")).arg(ctl.get_program()).env_clear().current_dir(world.at("project"));
@@ -127,7 +126,7 @@ fn status_and_shutdown_start_nothing() {
         for command in ["status", "shutdown"] {
             assert_eq!(ctl(world, &[command]).await.status, Some(3));
         }
-        let mut forbidden = ctl_command(world, &["show"]);
+        let mut forbidden = world.ctl(&["show"]);
         forbidden.env("HOOKSD_AUTOSTART", "0");
         let done = program::run(forbidden).await;
         assert_eq!(done.status, Some(3));
@@ -137,7 +136,7 @@ fn status_and_shutdown_start_nothing() {
 }
 
 async fn fails(world: &World, socket: &str, variables: &[(&str, &str)], parts: &[&str]) {
-    let mut command = ctl_command(world, &["show"]);
+    let mut command = world.ctl(&["show"]);
     command.env("HOOKSD_SOCKET", world.at(socket)).envs(variables.iter().copied());
     let Done { status, stdout, stderr } = program::run(command).await;
     assert_eq!((status, stdout.as_str()), (Some(3), ""), "{stderr}");
@@ -176,7 +175,7 @@ fn the_daemons_program_is_found_or_named() {
         let mut copy = std::process::Command::new("/bin/cp");
         assert!(copy.arg(program::path("hooksctl")).arg(&lonely).status().unwrap().success());
         let run = async |variables: &[(&str, &str)]| {
-            let plain = ctl_command(world, &[]);
+            let plain = world.ctl(&[]);
             let mut command = std::process::Command::new(&lonely);
             command.env_clear().envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
             command.env("PATH", "/nowhere").envs(variables.iter().copied()).arg("show");
@@ -214,7 +213,7 @@ fn the_next_one_waits_for_the_drain_of_the_one_before() {
         world.appears("runs").await;
         world.tell_to_stop();
         until("it is stopping", || std::os::unix::net::UnixStream::connect(world.socket()).is_err()).await;
-        let mut call = ctl_command(world, &["--json", "show"]).stdout(Stdio::null()).spawn().unwrap();
+        let mut call = world.ctl(&["--json", "show"]).stdout(Stdio::null()).spawn().unwrap();
         until("the next one is there", || !daemons(world).is_empty()).await;
         assert_eq!(call.try_wait().unwrap(), None, "it waits");
         world.write("go", "");
@@ -245,7 +244,7 @@ fn a_service_manager_that_owns_the_socket_is_asked() {
             world.script("bin/systemctl", &script, 0o755);
         };
         let run = async || {
-            let mut command = ctl_command(world, &["show"]);
+            let mut command = world.ctl(&["show"]);
             command.env("PATH", format!("{}:/usr/bin:/bin", world.text_at("bin")));
             command.env("XDG_RUNTIME_DIR", world.at("runtime"));
             program::run(command).await
@@ -305,7 +304,7 @@ fn it_leaves_when_nobody_needs_it() {
     nobody(async |world| {
         let command = "touch $W/runs; until [ -e $W/go ]; do sleep 0.02; done; touch $W/done";
         world.write("home/.deepagents/hooks.json", events::shell("SessionEnd", command).to_string());
-        let mut first = ctl_command(world, &["show"]);
+        let mut first = world.ctl(&["show"]);
         first.env("HOOKSD_IDLE_EXIT_SECONDS", "1");
         assert_eq!(program::run(first).await.status, Some(0));
         let mut agent = world.agent().await;

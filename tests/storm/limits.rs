@@ -48,6 +48,20 @@ async fn b45_a_hundred_handlers_and_a_guard_under_96_descriptors() {
     until("descriptors at the baseline", || daemon.descriptors() <= baseline).await;
 }
 
+/// The daemon takes what it may have, for its connections; handlers have the limit that it was started with. It is set
+/// once they are there: the first of what they do may be before that.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn handlers_have_the_descriptors_that_the_daemon_was_started_with() {
+    let command = "until [ $(ulimit -Sn) = 300 ]; do sleep 0.02; done; ulimit -Sn >$W/limit";
+    let daemon = Daemon::start("ulimit -Sn 300; ulimit -Hn 2000", &commands(&[command])).await;
+    daemon.agent().await.invoke(&pre()).await;
+    assert_eq!(std::fs::read_to_string(daemon.path("limit")).unwrap(), "300\n");
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", daemon.pid())).unwrap();
+    let own = limits.lines().find(|line| line.starts_with("Max open files")).unwrap();
+    assert_eq!(own.split_whitespace().skip(3).take(2).collect::<Vec<_>>(), ["2000", "2000"]);
+    daemon.nothing_left().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b45_connections_do_not_take_the_handlers_descriptors_for_good() {
     let daemon = Daemon::start("ulimit -n 96", &storm(40, "sleep 0.1")).await;

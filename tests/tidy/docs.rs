@@ -7,7 +7,7 @@ use hooksd_protocol::{diagnostic, schema};
 use crate::{files, text, top};
 
 /// With this variable set, the test writes the generated docs instead of comparing them.
-const UPDATE: &str = "HOOKSD_UPDATE_DOCS";
+pub(crate) const UPDATE: &str = "HOOKSD_UPDATE_DOCS";
 
 #[test]
 fn generated_documents_are_fresh() {

@@ -75,6 +75,15 @@ fn every_invariant_names_a_test_that_exists() {
     assert!((10..=20).contains(&count), "there are {count} invariants");
 }
 
+/// What people read of an enum is its spelling in JSON (`queued_out`), and never what the compiler calls it.
+#[test]
+fn no_word_of_an_enum_is_what_the_compiler_calls_it() {
+    for path in files("crates/ctl/src", ".rs") {
+        let content = fs::read_to_string(&path).unwrap();
+        assert!(!content.contains("format!(\"{:?}\","), "{}: use print::word", path.display());
+    }
+}
+
 #[test]
 fn files_are_short_enough_to_be_read() {
     /// The longest source file. Lines. Tables that are generated are exempt.

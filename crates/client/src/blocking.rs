@@ -1,14 +1,19 @@
 //! The blocking client: one call at a time, no runtime. For one-shot programs.
+//!
+//! The first call of a connection by [`Client::connect_or_start`] outlives the daemon's end: when the connection breaks
+//! before the answer, it is made anew (by then to the next daemon) and the request is sent again, within the same
+//! deadline. A request that the daemon had not read is sent again whatever it is. One that it may have begun is sent
+//! again once, if that cannot do harm: [`Client::call_raw_again`] and [`Client::invoke`].
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use hooksd_protocol::json::{Dialect, Reading, Value, read};
 use hooksd_protocol::methods::{HookInvoke, InvokeResult};
-use hooksd_protocol::rpc::{MAX_LINE, request_line};
+use hooksd_protocol::rpc::{MAX_LINE, error_code, request_line};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -20,10 +25,42 @@ use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, peer, start};
 /// Notifications kept while an answer is awaited. Notifications. The oldest are dropped first.
 const MAX_NOTIFICATIONS: usize = 1024;
 
+/// How often a connection may break before the request on it was read. Times: the socket of a daemon that was killed
+/// takes connections until the system has closed it, a tenth of a second on a busy machine.
+const MOST_UNREAD: usize = 10;
+
+/// How long to wait before the next. Milliseconds: 50.
+const UNREAD_PAUSE: Duration = Duration::from_millis(50);
+
+/// How the daemon's end leaves a request.
+enum Fate {
+    /// Not read: the system tells who writes, or waits, that what is there will never be read.
+    Unread,
+    /// Read, and perhaps begun.
+    Read,
+}
+
+impl Fate {
+    /// `None` when the daemon has not ended.
+    fn of(error: &ClientError) -> Option<Fate> {
+        match error {
+            ClientError::Connection(error) => match error.kind() {
+                io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => Some(Fate::Unread),
+                _ => None,
+            },
+            ClientError::Closed => Some(Fate::Read),
+            ClientError::Refused(error) if error.code == error_code::SHUTTING_DOWN => Some(Fate::Read),
+            _ => None,
+        }
+    }
+}
+
 /// A connection to the daemon.
 #[derive(Debug)]
 pub struct Client {
     stream: BufReader<UnixStream>,
+    /// Where the next daemon is to be found, for the first call of a connection that may be made anew.
+    again: Option<PathBuf>,
     next_id: u64,
     timeout: Duration,
     notifications: VecDeque<Notification>,
@@ -49,12 +86,14 @@ impl Client {
     /// [`ClientError::CannotStart`] when none could be started, with the reason; [`ClientError::NotRunning`] when none
     /// may be.
     pub fn connect_or_start(path: &Path, deadline: Instant) -> Result<Client, ClientError> {
-        start::connect_or_start(path, deadline).map(Client::on)
+        let stream = start::connect_or_start(path, deadline)?;
+        Ok(Client { again: Some(path.to_owned()), ..Client::on(stream) })
     }
 
     fn on(stream: UnixStream) -> Client {
         Client {
             stream: BufReader::new(stream),
+            again: None,
             next_id: 1,
             timeout: CALL_TIMEOUT,
             notifications: VecDeque::new(),
@@ -83,12 +122,14 @@ impl Client {
         read(&value, Reading::Strict).map_err(|error| bad(error.to_string()))
     }
 
-    /// Runs an event.
+    /// Runs an event. One with an `invocation_id` is sent again when the daemon has ended in the middle of it: the same
+    /// daemon runs it once, another one anew, so that a guard of it that denies is heard.
     ///
     /// # Errors
     /// As [`Client::call`].
     pub fn invoke(&mut self, invoke: &HookInvoke) -> Result<InvokeResult, ClientError> {
-        read_invoke_result(&self.call_raw("hook/invoke", invoke)?)
+        let has_id = invoke.options.invocation_id.is_some();
+        read_invoke_result(&self.exchange("hook/invoke", invoke, has_id)?)
     }
 
     /// Calls a method; the result as the daemon spelled it.
@@ -96,11 +137,50 @@ impl Client {
     /// # Errors
     /// As [`Client::call`], except that the result is not looked at.
     pub fn call_raw<P: Serialize>(&mut self, method: &str, params: &P) -> Result<String, ClientError> {
+        self.exchange(method, params, false)
+    }
+
+    /// The same for a request that may be sent again although the daemon has perhaps begun it.
+    ///
+    /// # Errors
+    /// As [`Client::call_raw`].
+    pub fn call_raw_again<P: Serialize>(&mut self, method: &str, params: &P) -> Result<String, ClientError> {
+        self.exchange(method, params, true)
+    }
+
+    fn exchange<P: Serialize>(
+        &mut self,
+        method: &str,
+        params: &P,
+        mut once_more: bool,
+    ) -> Result<String, ClientError> {
         let id = self.next_id;
         self.next_id += 1;
         let line = request_line(Some(id), method, params).map_err(ClientError::BadRequest)?;
         let deadline = Instant::now() + self.timeout;
-        self.stream.get_ref().set_write_timeout(Some(self.timeout))?;
+        let again = self.again.take();
+        let mut unread = 0;
+        loop {
+            let error = match self.send(id, &line, deadline) {
+                Err(error) => error,
+                answered => return answered,
+            };
+            match (Fate::of(&error), &again) {
+                (Some(Fate::Unread), Some(_)) if unread < MOST_UNREAD => unread += 1,
+                (Some(Fate::Read), Some(_)) if once_more => once_more = false,
+                _ => return Err(error),
+            }
+            let Some(path) = &again else { return Err(error) };
+            let left = deadline.saturating_duration_since(Instant::now());
+            std::thread::sleep(UNREAD_PAUSE.min(left));
+            self.stream = BufReader::new(start::connect_or_start(path, deadline)?);
+        }
+    }
+
+    /// Sends a request and waits for its answer.
+    fn send(&mut self, id: u64, line: &str, deadline: Instant) -> Result<String, ClientError> {
+        let left = deadline.saturating_duration_since(Instant::now()).max(SHORTEST_TIMEOUT);
+        self.stream.get_ref().set_write_timeout(Some(left))?;
         self.stream.get_mut().write_all(line.as_bytes()).map_err(|error| self.broken(error))?;
         loop {
             match parse(&self.line(deadline)?)? {

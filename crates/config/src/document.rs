@@ -14,6 +14,9 @@ use crate::legacy::{self, LegacyEvent};
 use crate::lifecycle::{self, Lifecycle};
 use crate::snapshot::OnFailure;
 
+/// What a diagnostic about a whole document ends with.
+pub const NONE_LOADED: &str = "; none of its hooks is loaded";
+
 /// A handler as a document declares it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HandlerDeclaration {
@@ -74,11 +77,8 @@ pub fn parse_bytes(bytes: &[u8], location: &str, list_form: ListForm) -> Parsed 
         declarations: None,
         legacy: Vec::new(),
         diagnostics: vec![
-            Diagnostic::warning(
-                code::CONFIG_READ_FAILED,
-                format!("{location} {reason}; none of its hooks is loaded"),
-            )
-            .field(location),
+            Diagnostic::warning(code::CONFIG_READ_FAILED, format!("{location} {reason}{NONE_LOADED}"))
+                .field(location),
         ],
     };
     // Editors write the mark and users cannot see it (D6).

@@ -2,6 +2,7 @@
 
 mod looking;
 mod proving;
+mod shared;
 mod why;
 
 use std::path::PathBuf;
@@ -10,7 +11,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::looking::{Replay, Report, Timeline, Top};
 pub(crate) use self::proving::Conformance;
+pub(crate) use self::shared::{ConfigDir, ModeArgument, Period, Running, config_dir};
 pub(crate) use self::why::*;
+
+/// The heading of the options that every command has.
+const EVERYWHERE: &str = "Options of every command";
 
 /// Drive hooksd, the daemon that runs hooks for coding agents.
 #[derive(Debug, Parser)]
@@ -23,10 +28,10 @@ pub(crate) use self::why::*;
 )]
 pub(crate) struct Arguments {
     /// The daemon's socket; default $HOOKSD_SOCKET, else $XDG_RUNTIME_DIR/hooksd/hooksd.sock
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, help_heading = EVERYWHERE, value_name = "PATH")]
     pub(crate) socket: Option<PathBuf>,
     /// Print one JSON value for machines
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = EVERYWHERE)]
     pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -34,9 +39,9 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Answer an agent that calls this as its hook: its event on standard input, its answer on standard output
+    /// Answer an agent that calls this as its hook: its event on standard input, its answer on standard output; starts a daemon
     Hook(Hook),
-    /// Run an event through the daemon and print the decision
+    /// Run an event through the daemon and print the decision; starts a daemon
     Invoke(Invoke),
     /// What the daemon does, while it does it
     Tail(Tail),
@@ -44,13 +49,13 @@ pub(crate) enum Command {
     Log(Log),
     /// One event of the journal as bars: who waited, ran and for how long; needs no daemon
     Timeline(Timeline),
-    /// Run recorded or hand-written events against today's hooks, and compare the decisions
+    /// Run recorded or hand-written events against today's hooks, and compare the decisions; starts a daemon
     Replay(Replay),
     /// An HTML page of what ran: costs, slow events, decisions, failures; needs no daemon
     Report(Report),
     /// What the daemon does right now, as a screen
     Top(Top),
-    /// Measure how well a hook engine, ours or another, does what hooks rely on
+    /// Measure how well a hook engine, ours or another, does what hooks rely on; needs no daemon
     Conformance(Conformance),
     /// Counters and latencies since the daemon's start
     Stats(Stats),
@@ -60,7 +65,7 @@ pub(crate) enum Command {
     Check(Check),
     /// Why a handler runs on an event, or why not; needs no daemon
     Explain(Explain),
-    /// The handlers that a new session in a folder would get, each with its document
+    /// The handlers that a new session in a folder would get, each with its document; starts a daemon
     Show(Show),
     /// Trust a project's hooks.json, or trust it no longer; needs no daemon
     Trust(Trust),
@@ -80,15 +85,15 @@ pub(crate) enum Command {
     Reload,
     /// Stop a running event and its handlers
     Kill(Kill),
-    /// Print completions for a shell
+    /// Print completions for a shell; needs no daemon
     Completions(Completions),
-    /// Write manual pages
+    /// Write manual pages; needs no daemon
     Man(Man),
     /// Stop the daemon
     Shutdown(Shutdown),
-    /// Stop the daemon and start the one that came with this program
+    /// Stop the daemon and start the one that came with this program; starts a daemon
     Restart(Shutdown),
-    /// Have the daemon started by systemd or launchd
+    /// Have the daemon started by systemd or launchd; needs no daemon
     Service(Service),
 }
 
@@ -119,28 +124,11 @@ pub(crate) struct Invoke {
     /// The event's JSON; standard input when absent or "-"
     #[arg(value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// The session's folder; default the event's cwd, else the current folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<PathBuf>,
     /// An open session to run in, instead of one for this event only
     #[arg(long, value_name = "ID", conflicts_with_all = ["mode", "trust"])]
     pub(crate) session: Option<String>,
-    /// Whether a person is there: decides if persisted trust counts
-    #[arg(long, value_enum, default_value_t = ModeArgument::Interactive)]
-    pub(crate) mode: ModeArgument,
-    /// Trust the project's hooks.json: "explicit", or the SHA-256 of its bytes
-    #[arg(long, value_name = "explicit|SHA256")]
-    pub(crate) trust: Option<String>,
-    /// Give up after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = hooksd_client::CALL_SECONDS,
-        value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) timeout: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ModeArgument {
-    Interactive,
-    Headless,
+    #[command(flatten)]
+    pub(crate) how: Running,
 }
 
 /// One line for each event, with its handlers; diagnostics, and what becomes of sessions, documents and trust. Ends with
@@ -154,7 +142,7 @@ pub(crate) struct Tail {
     #[arg(long = "session", value_name = "ID")]
     pub(crate) sessions: Vec<String>,
     /// Only these kinds; default all but received and handler, which a decision's line sums up
-    #[arg(long = "kind", value_enum)]
+    #[arg(long = "kind", value_name = "KIND", value_enum)]
     pub(crate) kinds: Vec<KindArgument>,
     /// Only diagnostics that matter so much
     #[arg(long, value_enum)]
@@ -202,18 +190,13 @@ pub(crate) struct Log {
     /// Only events with this outcome (deny, allow, ...) or a handler with this status (failed, timeout, ...)
     #[arg(long, value_name = "WORD")]
     pub(crate) outcome: Option<String>,
-    /// Only from this time on: RFC 3339, or so long ago, like 90s, 10m, 2h, 7d
-    #[arg(long, value_name = "TIME")]
-    pub(crate) since: Option<String>,
-    /// Only before this time
-    #[arg(long, value_name = "TIME")]
-    pub(crate) until: Option<String>,
+    #[command(flatten)]
+    pub(crate) period: Period,
     /// At most so many
     #[arg(long, value_name = "NUMBER", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub(crate) limit: u32,
-    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) config_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config_dir: ConfigDir,
 }
 
 #[derive(Debug, Subcommand)]
@@ -252,9 +235,8 @@ pub(crate) struct Show {
 pub(crate) struct Trust {
     #[command(subcommand)]
     pub(crate) action: Option<TrustAction>,
-    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
-    #[arg(long, global = true, value_name = "DIR")]
-    pub(crate) config_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config_dir: ConfigDir,
 }
 
 #[derive(Debug, Subcommand)]

@@ -18,6 +18,9 @@ pub(crate) enum Failure {
     /// The daemon could not be asked.
     #[error("{0}")]
     Client(#[from] ClientError),
+    /// The daemon that was listened to is no more.
+    #[error("the daemon has ended")]
+    Ended,
     /// The daemon speaks another protocol.
     #[error("{0}")]
     Foreign(String),
@@ -48,7 +51,8 @@ impl Failure {
             Failure::Input(_) | Failure::Socket(_) | Failure::Output(_) => 2,
             Failure::Client(ClientError::Refused(error)) if error.code == error_code::INVALID_PARAMS => 2,
             Failure::Trust(_) | Failure::NotTrusted(_) => 5,
-            Failure::Client(ClientError::NotRunning { .. } | ClientError::CannotStart { .. }) => 3,
+            Failure::Ended
+            | Failure::Client(ClientError::NotRunning { .. } | ClientError::CannotStart { .. }) => 3,
             Failure::Client(_) | Failure::Foreign(_) | Failure::Journal(_) => 4,
             Failure::NotInstalled(_) => 6,
             Failure::Service(_) => 7,

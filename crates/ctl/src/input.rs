@@ -4,6 +4,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use hooksd_config::read::{Found, bounded};
+use hooksd_engine::explain::near;
+use hooksd_protocol::event::EventName;
 use hooksd_protocol::invocation::{ApprovalMode, Context, Event, Invocation};
 use hooksd_protocol::json::{Dialect, RawJson, Reading, Text, Value};
 use hooksd_protocol::rpc::MAX_LINE;
@@ -67,6 +69,10 @@ pub(crate) fn read_event(text: &str, folder: &Path) -> Result<EventInput, Failur
             cwd: text("cwd"),
         });
     }
+    let event = value.get("event").map(|event| event.get("event").unwrap_or(event));
+    if let Some(name) = event.and_then(|name| name.as_str()) {
+        event_name(&name)?;
+    }
     let invocation = if value.get("context").is_some() {
         Invocation::read(&value, Reading::Lenient).map_err(|error| wrong(error.to_string()))?
     } else if value.get("event").is_some() {
@@ -92,6 +98,17 @@ pub(crate) fn read_event(text: &str, folder: &Path) -> Result<EventInput, Failur
         cwd: Some(invocation.context.cwd.clone()),
         invocation: Some(invocation),
         payload: None,
+    })
+}
+
+/// The event of this name.
+pub(crate) fn event_name(name: &str) -> Result<EventName, Failure> {
+    name.parse().map_err(|_| {
+        let meant = match near::event(name) {
+            Some(event) => format!("did you mean {event}?"),
+            None => format!("known are {}", EventName::ALL.map(EventName::as_str).join(", ")),
+        };
+        Failure::Input(format!("there is no event {name:?}; {meant}"))
     })
 }
 

@@ -33,7 +33,7 @@ impl Met {
         let own =
             ClientInfo { name: "hooksctl".to_owned(), version: Some(VERSION.to_owned()), observer: false };
         let greeting = Initialize { client: Some(own), protocol_version: None };
-        match client.call_raw("initialize", &greeting) {
+        match client.call_raw_again("initialize", &greeting) {
             Ok(raw) => Ok(Met::read(&serde_json::from_str(&raw).unwrap_or_default())),
             Err(ClientError::Refused(_) | ClientError::BadAnswer(_)) => Ok(Met::default()),
             Err(error) => Err(error.into()),
@@ -121,7 +121,8 @@ impl Process {
         use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
         let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).ok_or("it is gone")?;
-        let error = |error: rustix::io::Errno| format!("process {pid:?} cannot be told to stop: {error}");
+        let error =
+            |error: rustix::io::Errno| format!("process {} cannot be told to stop: {error}", self.pid);
         // Whatever becomes of the number, this stays the process that is looked at next.
         let fd = pidfd_open(pid, PidfdFlags::empty()).map_err(error)?;
         match Process::look(self.pid) {

@@ -1,11 +1,12 @@
 //! What goes to the terminal. Text of handlers and documents cannot move the cursor or change colours (B82).
 
+use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity};
-use hooksd_protocol::methods::{HandlerInfo, LegacyCommand};
+use hooksd_protocol::methods::{HandlerInfo, HandlerStatus, LegacyCommand};
 use serde::Serialize;
 
 use crate::failure::Failure;
@@ -101,6 +102,40 @@ pub(crate) fn width() -> usize {
 pub(crate) fn paint(color: AnsiColor, text: &str) -> String {
     let style = Style::new().fg_color(Some(color.into())).bold();
     format!("{style}{text}{style:#}")
+}
+
+/// A value of an enum as it is spelled everywhere: in JSON, in the documentation and for people.
+pub(crate) fn word<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// How a handler has ended: `blocked, exit 2`
+pub(crate) fn ended(status: HandlerStatus, exit_code: Option<i32>, signal: Option<i32>) -> String {
+    let status = word(&status);
+    match (exit_code, signal) {
+        (Some(code), _) => format!("{status}, exit {code}"),
+        (None, Some(signal)) => format!("{status}, signal {signal}"),
+        (None, None) => status,
+    }
+}
+
+/// A time of day and its date as people read them, from RFC 3339: `2026-01-31 23:59:59`, UTC.
+pub(crate) fn moment(time: &str) -> String {
+    safe(&time.get(..19).unwrap_or(time).replace('T', " "))
+}
+
+/// So many of something: `1 event`, `2 events`, `2 processes`
+pub(crate) fn many(count: impl Display, one: &str) -> String {
+    let count = count.to_string();
+    let ending = match (count.as_str(), one.ends_with('s')) {
+        ("1", _) => "",
+        (_, true) => "es",
+        (_, false) => "s",
+    };
+    format!("{count} {one}{ending}")
 }
 
 /// `text` with control characters escaped; line breaks stay, indented.
@@ -200,6 +235,17 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_spelled_as_in_json_and_counts_as_in_english() {
+        assert_eq!(ended(HandlerStatus::QueuedOut, None, None), "queued_out");
+        assert_eq!(ended(HandlerStatus::Blocked, Some(2), None), "blocked, exit 2");
+        assert_eq!(
+            [many(0, "event"), many(1, "event"), many(2, "process")],
+            ["0 events", "1 event", "2 processes"]
+        );
+        assert_eq!(moment("2026-01-31T23:59:59.123456Z"), "2026-01-31 23:59:59");
+    }
 
     #[test]
     fn b82_nothing_that_steers_a_terminal_gets_out() {

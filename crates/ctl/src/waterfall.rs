@@ -3,6 +3,8 @@
 use hooksd_protocol::methods::{HandlerStatus, JournalHandler, JournalRecord};
 use serde::Serialize;
 
+use crate::print::ended;
+
 /// One event.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Waterfall {
@@ -119,18 +121,8 @@ impl Lane {
 
     /// `blocked, exit 2`
     pub(crate) fn ended(&self) -> String {
-        let status = word(self.status);
-        match (self.exit_code, self.signal) {
-            (Some(code), _) => format!("{status}, exit {code}"),
-            (None, Some(signal)) => format!("{status}, signal {signal}"),
-            (None, None) => status,
-        }
+        ended(self.status, self.exit_code, self.signal)
     }
-}
-
-/// A status as it is spelled everywhere.
-pub(crate) fn word(status: HandlerStatus) -> String {
-    serde_json::to_value(status).ok().and_then(|word| Some(word.as_str()?.to_owned())).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
+use hooksd_runner::Bounds;
 use rustix::process::{Resource, getrlimit};
 
-/// The part of the process's descriptors that connections may take: one in this many. The rest is for handlers, warm
-/// processes, documents and the journal; a shortage of theirs is waited out (D5), a connection's is not.
+/// The part of the process's descriptors that connections may take: one in this many, or all that handlers and what is
+/// kept for warm processes, documents and the journal leave, where that is more. A shortage of theirs is waited out
+/// (D5), a connection's is not.
 const DESCRIPTORS_PART: u64 = 3;
 
 /// The fewest connections, however few descriptors there are. Connections.
@@ -21,7 +23,7 @@ pub(crate) struct Gate {
 impl Gate {
     /// With the limits of this process, and what the settings say.
     pub(crate) fn of_this_process(set: usize) -> Gate {
-        let most = most(getrlimit(Resource::Nofile).current).min(set);
+        let most = most(getrlimit(Resource::Nofile).current, Bounds::of_this_process()).min(set);
         Gate { most, refused: AtomicU64::new(0) }
     }
 
@@ -46,9 +48,10 @@ impl Gate {
     }
 }
 
-fn most(descriptors: Option<u64>) -> usize {
-    let part = descriptors.unwrap_or(u64::MAX) / DESCRIPTORS_PART;
-    usize::try_from(part.max(LEAST)).unwrap_or(usize::MAX)
+fn most(descriptors: Option<u64>, handlers: Bounds) -> usize {
+    let all = descriptors.unwrap_or(u64::MAX);
+    let most = (all / DESCRIPTORS_PART).max(handlers.descriptors_left(all)).max(LEAST);
+    usize::try_from(most).unwrap_or(usize::MAX)
 }
 
 #[cfg(test)]
@@ -56,7 +59,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_third_of_the_descriptors_is_for_connections() {
-        assert_eq!([Some(20), Some(96), Some(1024), Some(524_288)].map(most), [16, 32, 341, 174_762]);
+    fn connections_get_a_third_of_the_descriptors_or_what_handlers_leave() {
+        let most = |descriptors| most(Some(descriptors), Bounds { handlers: 192, nested: 32, young: 16 });
+        assert_eq!([20, 96, 1024, 20_000, 524_288].map(most), [16, 32, 341, 13_976, 392_192]);
     }
 }

@@ -1,8 +1,9 @@
 //! The journal's way out of the daemon: events that have ended go to one thread that takes secrets out of them and
 //! writes them in batches.
 //!
-//! Guarantees: nobody waits for it; what waits is bounded, and what does not fit is counted as lost; what an event has
-//! said is on its way to the disk within [`BATCH_MS`]; a disk that is full or gone costs records and no decision.
+//! Guarantees: nobody waits for it; what waits is bounded in number, bytes and age, and what does not fit is counted as
+//! lost, also in the journal itself ([`Gap`]); what an event has said is on its way to the disk within [`BATCH_MS`]; a
+//! disk that is full or gone costs records and no decision.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use hooksd_config::Handler;
 use hooksd_engine::reduce::Verdict;
-use hooksd_journal::Writer;
+use hooksd_journal::{Log, Writer};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 use hooksd_protocol::methods::{InvokeResult, JournalState};
 use uuid::Uuid;
@@ -21,7 +22,7 @@ use crate::account::diagnostic_item;
 use crate::feed::{About, Feed};
 use crate::lifecycle::Handled;
 use crate::pinned::Pinned;
-use crate::record::record;
+use crate::record::{Gap, record};
 use crate::session::Session;
 use crate::settings::JournalSettings;
 
@@ -34,6 +35,13 @@ const QUEUE: usize = 8192;
 
 /// What those hold. Bytes, about. One more is lost.
 const QUEUE_BYTES: usize = 32 * 1024 * 1024;
+
+/// A backlog is long from here on. Events. Agents that run their tools do not get there while a disk stalls for a second.
+const LONG: usize = 512;
+
+/// A long backlog whose oldest event waits for more than this takes no more: it is a flood that outruns the journal, and
+/// what it took now would be written too late to outlive a kill. Milliseconds.
+const OLDEST_MS: u64 = 100;
 
 /// What an event holds beside its texts. Bytes, about.
 const EVENT_BYTES: usize = 2048;
@@ -70,6 +78,11 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
+    /// When it had ended.
+    fn ended(&self) -> Instant {
+        self.received + self.duration
+    }
+
     fn bytes(&self) -> usize {
         let kept = |handled: &Handled| {
             handled
@@ -88,11 +101,26 @@ struct Queue {
     bytes: usize,
     /// Records taken out of the queue whose writing has not ended.
     under_way: usize,
+    /// When the oldest of those had ended.
+    under_way_since: Option<Instant>,
+    /// What was lost since the last record was written.
+    gap: Option<Gap>,
     /// The thread sleeps until somebody wakes it.
     idle: bool,
     /// Somebody waits for what is there.
     hurry: bool,
     stop: bool,
+}
+
+impl Queue {
+    fn is_full(&self, bytes: usize) -> bool {
+        if self.waiting.len() >= QUEUE || self.bytes + bytes > QUEUE_BYTES {
+            return true;
+        }
+        let oldest = self.under_way_since.or_else(|| self.waiting.first().map(Finished::ended));
+        let old = Duration::from_millis(OLDEST_MS);
+        self.waiting.len() >= LONG && oldest.is_some_and(|oldest| oldest.elapsed() > old)
+    }
 }
 
 struct Shared {
@@ -172,8 +200,9 @@ impl Journal {
         }
         let bytes = finished.bytes();
         let mut queue = lock(&shared.queue);
-        if queue.stop || queue.waiting.len() >= QUEUE || queue.bytes + bytes > QUEUE_BYTES {
+        if queue.stop || queue.is_full(bytes) {
             shared.lost.fetch_add(1, Ordering::Relaxed);
+            Gap::of(finished.time, 1).join(&mut queue.gap);
             return;
         }
         queue.bytes += bytes;
@@ -233,10 +262,15 @@ impl Shared {
         self.prune(&mut database);
         while let Some(batch) = self.next(database.prune) {
             for part in chunks(batch) {
-                self.write(&mut database, &part);
+                let mut queue = lock(&self.queue);
+                queue.under_way_since = part.first().map(Finished::ended);
+                let gap = queue.gap.take();
+                drop(queue);
+                self.write(&mut database, &part, gap);
                 lock(&self.queue).under_way -= part.len();
                 self.written_out.notify_all();
             }
+            lock(&self.queue).under_way_since = None;
             self.prune(&mut database);
             self.write_back();
         }
@@ -259,7 +293,9 @@ impl Shared {
             (queue, _) = self.wake.wait_timeout(queue, left).unwrap_or_else(PoisonError::into_inner);
             queue.idle = false;
         }
-        let gather = Duration::from_millis(BATCH_MS);
+        // From the oldest on: what has come while the last batch was written does not wait again.
+        let waits = queue.waiting.first().map_or(Duration::ZERO, |oldest| oldest.ended().elapsed());
+        let gather = Duration::from_millis(BATCH_MS).saturating_sub(waits);
         let (mut queue, _) = self
             .wake
             .wait_timeout_while(queue, gather, |queue| !queue.stop && !queue.hurry)
@@ -268,17 +304,21 @@ impl Shared {
         queue.hurry = false;
         let batch = std::mem::take(&mut queue.waiting);
         queue.under_way = batch.len();
+        queue.under_way_since = batch.first().map(Finished::ended);
         Some(batch)
     }
 
-    fn write(&self, database: &mut Database, batch: &[Finished]) {
+    fn write(&self, database: &mut Database, batch: &[Finished], gap: Option<Gap>) {
         if self.ready(database)
             && let Some(writer) = &mut database.writer
         {
-            let records: Vec<_> = batch.iter().map(|finished| record(finished, &self.settings)).collect();
+            let kept = batch.iter().map(|finished| record(finished, &self.settings));
+            let records: Vec<_> = gap.iter().map(Gap::record).chain(kept).collect();
             let written = writer.append(&records);
-            let count = if written.is_ok() { &self.written } else { &self.lost };
-            count.fetch_add(batch.len() as u64, Ordering::Relaxed);
+            match &written {
+                Ok(()) => drop(self.written.fetch_add(batch.len() as u64, Ordering::Relaxed)),
+                Err(_) => self.lose(batch, gap),
+            }
             // What is too much goes before the next records come: a flood must not outrun the bound.
             match written.and_then(|()| writer.forget_excess(self.settings.max_bytes)) {
                 Ok(_) => drop(lock(&self.problem).take()),
@@ -290,7 +330,17 @@ impl Shared {
             }
             return;
         }
+        self.lose(batch, gap);
+    }
+
+    /// Counts a batch as lost, behind the gap that could not be written either.
+    fn lose(&self, batch: &[Finished], gap: Option<Gap>) {
         self.lost.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        let mut queue = lock(&self.queue);
+        let lost = batch.first().map(|first| Gap::of(first.time, batch.len()));
+        for gap in gap.into_iter().chain(lost) {
+            gap.join(&mut queue.gap);
+        }
     }
 
     /// Opens the database, unless it is open and in its place, or was not to be had a moment ago.
@@ -339,7 +389,9 @@ impl Shared {
 
     /// Writes the log back into the database, beside the thread that writes: the disk may take its time for that.
     fn write_back(self: &Arc<Shared>) {
-        if !hooksd_journal::log_is_long(&self.path) || self.writing_back.swap(true, Ordering::AcqRel) {
+        let flood = !lock(&self.queue).waiting.is_empty();
+        let log = hooksd_journal::log(&self.path, flood);
+        if log == Log::Short || self.writing_back.swap(true, Ordering::AcqRel) {
             return;
         }
         let shared = self.clone();
@@ -349,8 +401,10 @@ impl Shared {
             }
             shared.writing_back.store(false, Ordering::Release);
         };
-        // Without a thread the log grows until there is one.
-        if std::thread::Builder::new().name("journal-disk".to_owned()).spawn(work).is_err() {
+        if log == Log::Endless {
+            work();
+        } else if std::thread::Builder::new().name("journal-disk".to_owned()).spawn(work).is_err() {
+            // Without a thread the log grows until there is one.
             self.writing_back.store(false, Ordering::Release);
         }
     }

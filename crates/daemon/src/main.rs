@@ -126,6 +126,9 @@ fn run(arguments: Arguments, starter: &mut Option<Starter>) -> Result<()> {
     log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init();
     let settings = settings.transpose()?;
     hooksd_runner::seal_descriptors().context("cannot keep inherited descriptors from handlers")?;
+    if let Err(error) = hooksd_runner::raise_descriptors() {
+        tracing::warn!(%error, "the soft limit of descriptors stays as it is");
+    }
     if let Err(error) = hooksd_runner::adopt_orphans() {
         tracing::warn!(%error, "cannot adopt orphans: what handlers leave behind is not reaped here");
     }

@@ -1,7 +1,7 @@
 //! From an event that has ended to its record: without secrets, and cut where it is too long.
 
 use std::collections::HashMap;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use hooksd_config::Handler;
 use hooksd_engine::outcome::Outcome;
@@ -10,10 +10,15 @@ use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::json::{Dialect, Value};
 use hooksd_protocol::methods::{HandlerReport, HandlerStatus, JournalHandler, JournalRecord, cut};
 
+use uuid::Uuid;
+
 use crate::account::ended_word;
 use crate::journal::Finished;
 use crate::lifecycle::Handled;
 use crate::settings::JournalSettings;
+
+/// What stands for the event in the record of a gap.
+const GAP: &str = "gap";
 
 /// The longest text of a record: a reason, a command, a remark. Bytes.
 const MAX_TEXT: usize = 4096;
@@ -23,6 +28,56 @@ const MAX_PAYLOAD: usize = 64 * 1024;
 
 /// The longest payload that is looked through for secrets. Bytes. What is longer is not kept at all.
 const MAX_LOOKED_THROUGH: usize = 1024 * 1024;
+
+/// Events that are not in the journal, one record for all of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Gap {
+    since: SystemTime,
+    until: SystemTime,
+    lost: usize,
+}
+
+impl Gap {
+    /// So many events that were lost just now, of which the first came at this time.
+    pub(crate) fn of(since: SystemTime, lost: usize) -> Gap {
+        Gap { since, until: SystemTime::now(), lost }
+    }
+
+    /// Adds it to another one, if there is one.
+    pub(crate) fn join(self, other: &mut Option<Gap>) {
+        *other = Some(match *other {
+            Some(other) => Gap {
+                since: self.since.min(other.since),
+                until: self.until.max(other.until),
+                lost: self.lost.saturating_add(other.lost),
+            },
+            None => self,
+        });
+    }
+
+    /// It belongs to no session: its event is `gap`, its reason says how many are missing.
+    pub(crate) fn record(&self) -> JournalRecord {
+        JournalRecord {
+            time: Deadline::of(self.since).to_string(),
+            invocation_id: Uuid::new_v4().to_string(),
+            session: String::new(),
+            thread_id: String::new(),
+            client: None,
+            agent: None,
+            event: GAP.to_owned(),
+            tool: None,
+            snapshot_id: String::new(),
+            cwd: String::new(),
+            outcome: "failed".to_owned(),
+            reason: Some(format!("{} events of this time could not be written", self.lost)),
+            winner: None,
+            duration_us: in_micros(self.until.duration_since(self.since).unwrap_or_default()),
+            handlers: Vec::new(),
+            diagnostics: Vec::new(),
+            payload: None,
+        }
+    }
+}
 
 /// The record of an event.
 pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> JournalRecord {

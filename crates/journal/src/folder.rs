@@ -5,9 +5,11 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use rusqlite::{Connection, OpenFlags};
 use rustix::fs::OFlags;
 
 use crate::error::JournalError;
+use crate::schema::database;
 
 /// The journal of a config dir.
 #[must_use]
@@ -21,7 +23,13 @@ pub(crate) fn prepare(path: &Path) -> Result<(), JournalError> {
     let system = |source| JournalError::System { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
     if let Some(config_dir) = folder.ancestors().nth(2) {
-        fs::metadata(config_dir).map_err(system)?;
+        fs::metadata(config_dir).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => system(io::Error::new(
+                error.kind(),
+                format!("the folder {} is not there; `hooksctl init` makes it", config_dir.display()),
+            )),
+            _ => system(error),
+        })?;
     }
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(system)?;
     fs::set_permissions(folder, Permissions::from_mode(0o700)).map_err(system)?;
@@ -41,6 +49,15 @@ pub(crate) fn prepare(path: &Path) -> Result<(), JournalError> {
         return Err(JournalError::NotOurs { path: path.to_owned(), reason });
     }
     file.set_permissions(Permissions::from_mode(0o600)).map_err(system)
+}
+
+/// Opens the database. Folders may be links, as those of people who keep their configuration elsewhere are; the file may
+/// not, so that nobody can have another one written to.
+pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, JournalError> {
+    // SQLite's flag is about every part of the path.
+    let real = path.parent().and_then(|folder| Some(fs::canonicalize(folder).ok()?.join(path.file_name()?)));
+    let flags = access | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(real.as_deref().unwrap_or(path), flags).map_err(database(path))
 }
 
 /// The database and what SQLite keeps beside it.
@@ -69,4 +86,26 @@ pub(crate) fn move_aside(path: &Path, kind: &str) -> io::Result<PathBuf> {
 /// What tells one file from another.
 pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::symlink_metadata(path).ok().map(|file| (file.dev(), file.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn folders_may_be_links_and_the_file_may_not() {
+        let top = tempfile::tempdir().unwrap();
+        let at = |name: &str| top.path().join(name);
+        fs::create_dir(at("real")).unwrap();
+        symlink(at("real"), at("linked")).unwrap();
+        let linked = path(&at("linked"));
+        prepare(&linked).unwrap();
+        for access in [OpenFlags::SQLITE_OPEN_READ_WRITE, OpenFlags::SQLITE_OPEN_READ_ONLY] {
+            connect(&linked, access).unwrap().execute_batch("PRAGMA user_version").unwrap();
+        }
+        symlink(&linked, at("journal.db")).unwrap();
+        assert!(connect(&at("journal.db"), OpenFlags::SQLITE_OPEN_READ_ONLY).is_err());
+    }
 }

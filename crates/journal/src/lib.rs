@@ -18,4 +18,4 @@ mod writer;
 pub use error::JournalError;
 pub use folder::path;
 pub use reader::{DEFAULT_LIMIT, MAX_LIMIT, last_of_agents, query};
-pub use writer::{Aside, Writer, log_is_long, write_back};
+pub use writer::{Aside, Log, Writer, log, write_back};

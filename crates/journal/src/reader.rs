@@ -8,6 +8,7 @@ use hooksd_protocol::methods::{JournalPage, JournalQuery, JournalRecord};
 use rusqlite::{Connection, OpenFlags, ToSql};
 
 use crate::error::JournalError;
+use crate::folder::connect;
 use crate::schema::{check, database, is_empty};
 
 /// How many records a page has unless more or fewer are asked for. Records.
@@ -58,9 +59,7 @@ fn open(path: &Path) -> Result<Connection, JournalError> {
         return Err(JournalError::Absent(path.to_owned()));
     }
     let failed = database(path);
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;
     connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(&failed)?;
     if is_empty(&connection, path)? {
         return Err(JournalError::Absent(path.to_owned()));

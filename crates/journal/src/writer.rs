@@ -9,17 +9,23 @@ use hooksd_protocol::methods::JournalRecord;
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::error::JournalError;
-use crate::folder::{files, identity, move_aside, prepare};
-use crate::schema::{database, ensure, look_for_damage};
+use crate::folder::{connect, files, identity, move_aside, prepare};
+use crate::schema::{database, ensure, look_for_damage, upgrade};
 
 /// How long to wait for somebody who holds the database. Milliseconds. A reader never does; another writer may.
 const BUSY_MS: u64 = 1000;
 
-/// What the writer keeps in memory of the database. KiB. It appends; what it reads are the ends of two indices.
+/// What the writer keeps in memory of the database. KiB. It appends.
 const CACHE_KIB: i64 = 256;
 
 /// How far the log beside the database may grow before it is to be written back. Bytes.
 const LONG_LOG: u64 = 2 * 1024 * 1024;
+
+/// The same while there is much to write: the first record after that waits for the disk. Bytes.
+const LONG_LOG_IN_A_FLOOD: u64 = 8 * 1024 * 1024;
+
+/// A log that grew beyond this was never written back to its end, for somebody always wrote: now nobody may. Bytes.
+const ENDLESS_LOG: u64 = 32 * 1024 * 1024;
 
 /// How much of the log stays on disk once it was written back. Bytes. Less than what makes it long.
 const LOG_KEPT: i64 = 1024 * 1024;
@@ -30,22 +36,36 @@ const PRUNED_AT_ONCE: i64 = 1000;
 /// Pages given back to the file system at once. Pages.
 const FREED_AT_ONCE: i64 = 2000;
 
-/// Whether the log beside the database is so long that it should be written back.
-#[must_use]
-pub fn log_is_long(path: &Path) -> bool {
-    let [_, log, _] = files(path);
-    fs::symlink_metadata(log).is_ok_and(|log| log.len() > LONG_LOG)
+/// What is to be done about the log beside the database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Log {
+    /// Nothing.
+    Short,
+    /// It should be written back.
+    Long,
+    /// It should be written back before more is written.
+    Endless,
 }
 
-/// Writes the log back into the database, without holding up its writer. Blocks for as long as the disk takes.
+/// How long the log beside the database is, when there is much to write (a flood) or not.
+#[must_use]
+pub fn log(path: &Path, flood: bool) -> Log {
+    let [_, log, _] = files(path);
+    let long = if flood { LONG_LOG_IN_A_FLOOD } else { LONG_LOG };
+    match fs::symlink_metadata(log).map_or(0, |log| log.len()) {
+        bytes if bytes > ENDLESS_LOG => Log::Endless,
+        bytes if bytes > long => Log::Long,
+        _ => Log::Short,
+    }
+}
+
+/// Writes the log back into the database, beside its writer. Blocks for as long as the disk takes.
 ///
 /// # Errors
 /// When the database refuses.
 pub fn write_back(path: &Path) -> Result<(), JournalError> {
     let failed = database(path);
-    let flags =
-        OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+    let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(())).map_err(&failed)
 }
 
@@ -90,10 +110,7 @@ impl Writer {
     fn open_once(path: &Path) -> Result<Writer, JournalError> {
         prepare(path)?;
         let failed = database(path);
-        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-            | OpenFlags::SQLITE_OPEN_NOFOLLOW
-            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let connection = Connection::open_with_flags(path, flags).map_err(&failed)?;
+        let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
         connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(&failed)?;
         ensure(&connection, path)?;
         let set = || -> Result<(), rusqlite::Error> {
@@ -105,6 +122,7 @@ impl Writer {
         };
         set().map_err(&failed)?;
         look_for_damage(&connection, path)?;
+        upgrade(&connection, path)?;
         Ok(Writer { identity: identity(path), connection, path: path.to_owned() })
     }
 

@@ -139,6 +139,26 @@ fn what_is_damaged_or_of_another_version_is_moved_aside() {
     }
 }
 
+/// A journal of version 1 is read as it is, and goes on without its indices.
+#[test]
+fn a_journal_of_version_1_goes_on() {
+    let top = tempfile::tempdir().unwrap();
+    let file = path(top.path());
+    Writer::open(&file).unwrap().0.append(&[record(1), record(2)]).unwrap();
+    let other = rusqlite::Connection::open(&file).unwrap();
+    let indices = "CREATE INDEX event_by_invocation ON event (invocation);
+        CREATE INDEX event_by_session ON event (session); PRAGMA user_version = 1;";
+    other.execute_batch(indices).unwrap();
+    assert_eq!(numbers(&file, &JournalQuery::default()), [2, 1]);
+    let (mut writer, aside) = Writer::open(&file).unwrap();
+    assert_eq!(aside, None);
+    writer.append(&[record(3)]).unwrap();
+    assert_eq!(numbers(&file, &JournalQuery::default()), [3, 2, 1]);
+    let number = |sql: &str| other.query_row(sql, [], |row| row.get::<_, i64>(0)).unwrap();
+    assert_eq!(number("SELECT count(*) FROM sqlite_schema WHERE type = 'index'"), 0);
+    assert_eq!(number("PRAGMA user_version"), 2);
+}
+
 #[test]
 fn what_is_not_ours_alone_is_not_touched() {
     let top = tempfile::tempdir().unwrap();

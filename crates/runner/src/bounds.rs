@@ -34,10 +34,7 @@ impl Bounds {
     }
 
     fn compute(descriptors: Option<u64>, processes: Option<u64>, cores: usize) -> Bounds {
-        let by_descriptors = descriptors.map(|all| {
-            let kept = DESCRIPTORS_KEPT.max(all / DESCRIPTORS_KEPT_PART);
-            all.saturating_sub(kept) / DESCRIPTORS_EACH
-        });
+        let by_descriptors = descriptors.map(|all| all.saturating_sub(kept(all)) / DESCRIPTORS_EACH);
         let by_processes = processes.map(|all| all / PROCESSES_EACH);
         let by_cores = HANDLERS_BY_CORES_LEAST.max((cores as u64).saturating_mul(HANDLERS_PER_CORE));
         let least = [by_descriptors, by_processes].into_iter().flatten().fold(by_cores, u64::min);
@@ -61,6 +58,13 @@ impl Bounds {
         Bounds { handlers, nested, ..self }
     }
 
+    /// Of so many descriptors those that are neither for handlers nor kept for everything else.
+    #[must_use]
+    pub fn descriptors_left(&self, descriptors: u64) -> u64 {
+        let handlers = (self.all() as u64).saturating_mul(DESCRIPTORS_EACH);
+        descriptors.saturating_sub(kept(descriptors)).saturating_sub(handlers)
+    }
+
     /// Processes that may stay or wait beside the running handlers. They live of what is kept for everything else, and
     /// take at most half of it: the rest is for connections and documents.
     pub(crate) fn warm_processes() -> usize {
@@ -75,9 +79,13 @@ impl Bounds {
     }
 }
 
+/// What is kept of so many descriptors for everything but handlers.
+fn kept(descriptors: u64) -> u64 {
+    DESCRIPTORS_KEPT.max(descriptors / DESCRIPTORS_KEPT_PART)
+}
+
 fn warm_processes(descriptors: Option<u64>, processes: Option<u64>) -> usize {
-    let by_descriptors = descriptors
-        .map(|all| DESCRIPTORS_KEPT.max(all / DESCRIPTORS_KEPT_PART).min(all) / 2 / DESCRIPTORS_EACH);
+    let by_descriptors = descriptors.map(|all| kept(all).min(all) / 2 / DESCRIPTORS_EACH);
     let by_processes = processes.map(|all| all / PROCESSES_EACH / 2);
     let least = [by_descriptors, by_processes].into_iter().flatten().min().unwrap_or(u64::MAX);
     usize::try_from(least).unwrap_or(usize::MAX)
@@ -99,6 +107,12 @@ mod tests {
         assert_eq!(of(Some(96), None, 2), (10, 1, 16), "few descriptors");
         assert_eq!(of(Some(96), Some(20), 2), (3, 1, 16), "few processes");
         assert_eq!(of(Some(0), Some(0), 1), (1, 1, 8), "nothing at all");
+    }
+
+    #[test]
+    fn what_handlers_and_everything_else_leave_is_left() {
+        let left = |descriptors| Bounds::compute(Some(descriptors), None, 2).descriptors_left(descriptors);
+        assert_eq!([0, 96, 1024, 20_000, 524_288].map(left), [0, 0, 0, 13_976, 392_192]);
     }
 
     #[test]

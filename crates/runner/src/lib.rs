@@ -52,6 +52,6 @@ pub use hooksd_engine::outcome::{Captured, End, Outcome};
 pub use launchd::launchd_sockets;
 pub use limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_CAP, OUTPUT_GRACE, QUEUE_LONGEST};
 pub use orphans::adopt_orphans;
-pub use rlimits::{Limited, Rlimit, Rlimits};
+pub use rlimits::{Limited, Rlimit, Rlimits, raise_descriptors};
 pub use run::{Admission, Program, Run, Runner, Turn};
 pub use spawn::{close_inherited_descriptors, seal_descriptors};

@@ -2,8 +2,10 @@
 //!
 //! `posix_spawn` cannot set them and threads share them, so they are set from outside as soon as the process is there
 //! (prlimit(2), Linux only): what it starts later inherits them. A soft limit is set, never above the daemon's hard one.
+//!
+//! The daemon raises its own soft limit of descriptors; its handlers have the one it was started with.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use rustix::process::{Pid, Resource};
 
@@ -52,9 +54,31 @@ impl Limited {
     }
 }
 
+/// The soft limit of descriptors that this process was started with, if it has another one now.
+static STARTED_WITH: OnceLock<Rlimit> = OnceLock::new();
+
+/// Raises this process's soft limit of descriptors to the hard one. Handlers get the soft one that it was: programs that
+/// use select(2), or close every descriptor there may be, count on a low one. Only on Linux, where they can get it.
+///
+/// # Errors
+/// When the system refuses: the limit is what it was.
+pub fn raise_descriptors() -> std::io::Result<()> {
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{Rlimit as Limits, getrlimit, setrlimit};
+        let before = getrlimit(Resource::Nofile);
+        if let Some(soft) = before.current.filter(|_| before.current != before.maximum) {
+            setrlimit(Resource::Nofile, Limits { current: before.maximum, maximum: before.maximum })?;
+            STARTED_WITH.get_or_init(|| Rlimit { resource: Limited::Nofile, soft });
+        }
+    }
+    Ok(())
+}
+
 /// Sets the limits of a process that was just started.
 pub(crate) fn set(process: Pid, limits: &[Rlimit]) {
-    for limit in limits {
+    let named = limits.iter().any(|limit| limit.resource == Limited::Nofile);
+    for limit in limits.iter().chain(STARTED_WITH.get().filter(|_| !named)) {
         if let Err(error) = set_one(process, *limit) {
             // It may have ended already.
             tracing::debug!(%error, ?limit, "a handler has the daemon's limit");

@@ -6,6 +6,7 @@
 
 mod agent;
 mod answer;
+pub mod commands;
 pub mod events;
 mod line;
 pub mod processes;

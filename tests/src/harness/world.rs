@@ -1,8 +1,10 @@
 //! One test's world: its folders, its documents, its environment, its agents.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -13,7 +15,7 @@ use tempfile::TempDir;
 use super::agent::Agent;
 use super::line::Line;
 use super::server::Server;
-use super::{DENY, processes};
+use super::{DENY, processes, program};
 
 /// What is special about a test's server.
 #[derive(Debug, Clone)]
@@ -148,6 +150,17 @@ impl World {
         .into();
         environment.extend(self.setup.environment.iter().cloned());
         environment
+    }
+
+    /// `hooksctl` in the project, against this world's daemon.
+    #[must_use]
+    pub fn ctl(&self, arguments: &[&str]) -> Command {
+        let environment = self.environment();
+        let environment: Vec<(&str, &OsStr)> =
+            environment.iter().map(|(name, value)| (name.as_str(), OsStr::new(value))).collect();
+        let mut command = program::command("hooksctl", &environment);
+        command.env("HOOKSD_SOCKET", self.socket()).current_dir(self.at("project")).args(arguments);
+        command
     }
 
     /// A connection.

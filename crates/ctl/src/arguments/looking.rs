@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::ModeArgument;
+use super::{ConfigDir, Period, Running};
 
 /// A bar for each handler that was for the event: when it waited, was started, ran, and was done with its output still
 /// open.
@@ -13,9 +13,8 @@ pub(crate) struct Timeline {
     /// The invocation's id, or the beginning of it
     #[arg(value_name = "ID")]
     pub(crate) id: String,
-    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
-    #[arg(long, value_name = "DIR")]
-    pub(crate) config_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config_dir: ConfigDir,
 }
 
 /// Runs the handlers for real. An ID needs an event that was recorded with `journal.payloads`; a FILE is NAME.event.json
@@ -28,22 +27,10 @@ pub(crate) struct Replay {
     /// Write the decisions of today beside the files, as what is expected from now on
     #[arg(long)]
     pub(crate) update: bool,
-    /// The sessions' folder; default each event's cwd, else the current folder
-    #[arg(long, value_name = "DIR")]
-    pub(crate) cwd: Option<PathBuf>,
-    /// Whether a person is there: decides if persisted trust counts
-    #[arg(long, value_enum, default_value_t = ModeArgument::Interactive)]
-    pub(crate) mode: ModeArgument,
-    /// Trust the project's hooks.json: "explicit", or the SHA-256 of its bytes
-    #[arg(long, value_name = "explicit|SHA256")]
-    pub(crate) trust: Option<String>,
-    /// Give up on an event after this many seconds
-    #[arg(long, value_name = "SECONDS", default_value_t = hooksd_client::CALL_SECONDS,
-        value_parser = clap::value_parser!(u64).range(1..))]
-    pub(crate) timeout: u64,
-    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
-    #[arg(long, value_name = "DIR")]
-    pub(crate) config_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) how: Running,
+    #[command(flatten)]
+    pub(crate) config_dir: ConfigDir,
 }
 
 /// One HTML page that needs nothing else; with --json the figures in it.
@@ -52,15 +39,10 @@ pub(crate) struct Report {
     /// Where the page is written; default standard output
     #[arg(long, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
-    /// Only from this time on: RFC 3339, or so long ago, like 90s, 10m, 2h, 7d
-    #[arg(long, value_name = "TIME")]
-    pub(crate) since: Option<String>,
-    /// Only before this time
-    #[arg(long, value_name = "TIME")]
-    pub(crate) until: Option<String>,
-    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
-    #[arg(long, value_name = "DIR")]
-    pub(crate) config_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) period: Period,
+    #[command(flatten)]
+    pub(crate) config_dir: ConfigDir,
 }
 
 /// Ends with q or ctrl-c. One look and no more where standard output is not a terminal.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use super::ModeArgument;
+use super::{ConfigDir, ModeArgument};
 
 /// The event comes from a file or standard input (in the three forms that `invoke` reads), from --event and what goes
 /// with it, or from the journal by its id. Runs nothing and needs no daemon, unless --run or --session asks for it.
@@ -40,9 +40,8 @@ pub(crate) struct Explain {
     /// Run the handlers for real, outside any session, and show how the decision came about
     #[arg(long, conflicts_with = "session")]
     pub(crate) run: bool,
-    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
-    #[arg(long, value_name = "DIR")]
-    pub(crate) config_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config_dir: ConfigDir,
 }
 
 /// Looks at documents without loading them, and at what they name. Without PATH at yours and at that of the project
@@ -55,9 +54,8 @@ pub(crate) struct Check {
     /// How to print what is found
     #[arg(long, value_enum, default_value_t = FormatArgument::Human)]
     pub(crate) format: FormatArgument,
-    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
-    #[arg(long, value_name = "DIR")]
-    pub(crate) config_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config_dir: ConfigDir,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -82,9 +80,8 @@ pub(crate) struct Init {
 /// Exit status 1 when something is wrong.
 #[derive(Debug, Args)]
 pub(crate) struct Doctor {
-    /// The folder of the user's hooks.json; default $HOOKSD_CONFIG_DIR, else ~/.deepagents
-    #[arg(long, value_name = "DIR")]
-    pub(crate) config_dir: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) config_dir: ConfigDir,
 }
 
 /// Whoever waits for the event is told that it was cancelled; its handlers are killed.

@@ -9,12 +9,12 @@ use hooksd_protocol::methods::JournalRecord;
 use serde::Serialize;
 
 use super::install::Here;
-use super::trust::config_dir;
+use crate::arguments::config_dir;
 use crate::failure::Failure;
 use crate::install::agents::{ALL, Agent, Scope};
 use crate::install::entry::Entry;
 use crate::install::{plan, versions};
-use crate::print::{Printer, safe};
+use crate::print::{Printer, moment, safe};
 
 #[derive(Debug, Serialize)]
 struct Report {
@@ -73,7 +73,7 @@ pub(crate) fn run(printer: &mut Printer) -> Result<ExitCode, Failure> {
 
 /// What the journal says. None, or one that cannot be read, costs nothing else.
 fn last_events(printer: &mut Printer) -> BTreeMap<String, LastEvent> {
-    let Ok(config_dir) = config_dir(None) else { return BTreeMap::new() };
+    let Ok(config_dir) = config_dir() else { return BTreeMap::new() };
     let records = match last_of_agents(&hooksd_journal::path(&config_dir)) {
         Ok(records) => records,
         Err(JournalError::Absent(_)) => BTreeMap::new(),
@@ -144,7 +144,7 @@ fn text(report: &Report, lines: &mut Vec<String>) {
         let none = if agent.installed.is_empty() { ", not installed" } else { "" };
         lines.push(format!("{} ({version}){none}", agent.name));
         if let Some(last) = &agent.last_event {
-            let time = safe(&last.time.get(..19).unwrap_or(&last.time).replace('T', " "));
+            let time = moment(&last.time);
             lines.push(format!("    last     {} {}, {time}", safe(&last.event), safe(&last.outcome)));
         }
         for installed in &agent.installed {

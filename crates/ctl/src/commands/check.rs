@@ -8,12 +8,11 @@ use hooksd_config::project;
 use hooksd_protocol::diagnostic::Severity;
 use serde::Serialize;
 
-use super::trust::config_dir;
 use crate::arguments::{Check, FormatArgument};
 use crate::failure::Failure;
 use crate::input::absolute;
 use crate::lint::{self, Checked, Finding, sarif};
-use crate::print::{Printer, one_line, paint, safe};
+use crate::print::{Printer, many, one_line, paint, safe};
 
 /// Exit status when something would not be used, or not as it is meant.
 const FOUND_SOMETHING: u8 = 1;
@@ -32,7 +31,7 @@ struct Printed<'a> {
 }
 
 pub(crate) fn run(wanted: &Check, printer: &mut Printer) -> Result<ExitCode, Failure> {
-    let config_dir = config_dir(wanted.config_dir.as_deref());
+    let config_dir = wanted.config_dir.path();
     let here = absolute(None)?;
     let root = project::root(&here).unwrap_or(here);
     let given: Result<Vec<PathBuf>, Failure> = wanted.files.iter().map(|file| absolute(Some(file))).collect();
@@ -118,8 +117,7 @@ fn describe(checked: &Checked, lines: &mut Vec<String>) {
     }
     let summary = match (checked.usable, checked.handlers) {
         (false, _) => "nothing of it would be used".to_owned(),
-        (true, 1) => "1 handler would be used".to_owned(),
-        (true, count) => format!("{count} handlers would be used"),
+        (true, count) => format!("{} would be used", many(count, "handler")),
     };
     lines.push(format!("{}: {summary}", safe(&checked.path)));
 }

@@ -4,38 +4,47 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anstyle::AnsiColor;
+use hooksd_client::ClientError;
 use hooksd_protocol::decision::{Behavior, Body, Permission};
 use hooksd_protocol::json::Text;
 use hooksd_protocol::methods::{
     ExplicitTrust, FingerprintTrust, HookInvoke, InvokeOptions, InvokeResult, Mode, Plugins, SessionOpen,
     SessionRef, Trust,
 };
+use hooksd_protocol::rpc::error_code;
 
 use super::connect_or_start;
-use crate::arguments::{Arguments, Invoke, ModeArgument};
+use crate::arguments::{Arguments, Invoke, ModeArgument, Running};
 use crate::failure::Failure;
 use crate::input::{EventInput, absolute, read_event, read_text};
-use crate::print::{Printer, diagnostic, paint, safe};
+use crate::print::{Printer, diagnostic, ended, paint, safe};
 
 pub(crate) fn run(
     arguments: &Arguments,
     wanted: &Invoke,
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
-    let folder = absolute(wanted.cwd.as_deref())?;
+    let folder = absolute(wanted.how.cwd.as_deref())?;
     let event = read_event(&read_text(wanted.file.as_deref())?, &folder)?;
     let session = match &wanted.session {
         Some(id) => SessionRef::Id(id.clone()),
-        None => SessionRef::Inline(Box::new(session(wanted, &event, &folder.display().to_string()))),
+        None => SessionRef::Inline(Box::new(session(&wanted.how, &event, &folder.display().to_string()))),
     };
     let EventInput { invocation, payload, .. } = event;
     let invoke = HookInvoke { session, invocation, payload, options: InvokeOptions::default() };
-    let mut client = connect_or_start(arguments, printer)?.with_timeout(Duration::from_secs(wanted.timeout));
-    let result = client.invoke(&invoke)?;
+    let mut client =
+        connect_or_start(arguments, printer)?.with_timeout(Duration::from_secs(wanted.how.timeout));
+    let result = client.invoke(&invoke).map_err(|error| match (error, &wanted.session) {
+        (ClientError::Refused(mut refused), Some(id)) if refused.code == error_code::UNKNOWN_SESSION => {
+            refused.message = format!("no session {id:?} is open: `hooksctl sessions` lists those that are");
+            ClientError::Refused(refused)
+        }
+        (error, _) => error,
+    })?;
     printer.result(&result, |lines| describe(&result, lines))
 }
 
-pub(super) fn session(wanted: &Invoke, event: &EventInput, folder: &str) -> SessionOpen {
+pub(super) fn session(wanted: &Running, event: &EventInput, folder: &str) -> SessionOpen {
     let cwd = match (&wanted.cwd, &event.cwd) {
         (None, Some(cwd)) => cwd.clone(),
         _ => folder.to_owned(),
@@ -95,15 +104,10 @@ pub(crate) fn describe(result: &InvokeResult, lines: &mut Vec<String>) {
         lines.extend(texts.iter().map(|text| format!("{label}: {}", safe(text))));
     }
     for handler in &result.handlers {
-        let ended = match (handler.exit_code, handler.signal) {
-            (Some(status), _) => format!("exit {status}"),
-            (None, Some(signal)) => format!("signal {signal}"),
-            (None, None) => "no exit status".to_owned(),
-        };
-        let status = format!("{:?}", handler.status).to_lowercase();
         lines.push(format!(
-            "  {} {status}, {ended}, {} ms, from {}",
+            "  {} {}, {} ms, from {}",
             safe(&handler.id),
+            ended(handler.status, handler.exit_code, handler.signal),
             handler.duration_ms,
             safe(&handler.source)
         ));

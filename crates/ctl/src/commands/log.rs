@@ -9,13 +9,12 @@ use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::methods::{JournalHandler, JournalPage, JournalQuery, JournalRecord};
 
 use super::tail::outcome;
-use super::trust::config_dir;
 use crate::arguments::{Log, LogAction};
 use crate::failure::Failure;
-use crate::print::{Printer, diagnostic, one_line, safe};
+use crate::print::{Printer, diagnostic, ended, moment, one_line, safe, word};
 
 pub(crate) fn run(wanted: &Log, printer: &mut Printer) -> Result<ExitCode, Failure> {
-    let path = hooksd_journal::path(&config_dir(wanted.config_dir.as_deref())?);
+    let path = wanted.config_dir.journal()?;
     if let Some(LogAction::Show(show)) = &wanted.action {
         let record = one_record(&path, &show.id)?;
         return printer.result(&record, |lines| describe(&record, lines));
@@ -26,9 +25,7 @@ pub(crate) fn run(wanted: &Log, printer: &mut Printer) -> Result<ExitCode, Failu
         session: wanted.session.clone(),
         handler: wanted.handler.clone(),
         outcome: wanted.outcome.clone(),
-        since: wanted.since.as_deref().map(|text| time("--since", text)).transpose()?,
-        until: wanted.until.as_deref().map(|text| time("--until", text)).transpose()?,
-        ..JournalQuery::default()
+        ..wanted.period.query()?
     };
     let found = pages(&path, asked, wanted.limit)?;
     printer.result(&found, |lines| {
@@ -57,7 +54,7 @@ pub(super) fn pages(path: &Path, mut asked: JournalQuery, most: u32) -> Result<J
 }
 
 /// The one record whose id begins so.
-pub(super) fn one_record(path: &Path, id: &str) -> Result<JournalRecord, Failure> {
+pub(crate) fn one_record(path: &Path, id: &str) -> Result<JournalRecord, Failure> {
     let asked =
         JournalQuery { invocation_id: Some(id.to_owned()), limit: Some(2), ..JournalQuery::default() };
     let mut records = query(path, &asked)?.records.into_iter();
@@ -71,7 +68,7 @@ pub(super) fn one_record(path: &Path, id: &str) -> Result<JournalRecord, Failure
 }
 
 /// RFC 3339, or how long ago.
-pub(super) fn time(flag: &str, text: &str) -> Result<Deadline, Failure> {
+pub(crate) fn time(flag: &str, text: &str) -> Result<Deadline, Failure> {
     if let Some(time) = Deadline::parse(text) {
         return Ok(time);
     }
@@ -95,7 +92,6 @@ pub(super) fn time(flag: &str, text: &str) -> Result<Deadline, Failure> {
 }
 
 fn line(record: &JournalRecord) -> String {
-    let time = record.time.get(..19).unwrap_or(&record.time).replace('T', " ");
     let tool = record.tool.as_deref().map(|tool| format!(" {}", safe(tool))).unwrap_or_default();
     let reason = record.reason.as_deref().map(|reason| format!(": {}", one_line(reason))).unwrap_or_default();
     let handlers = match record.handlers.as_slice() {
@@ -103,7 +99,7 @@ fn line(record: &JournalRecord) -> String {
         handlers => handlers.iter().map(inline).collect::<Vec<_>>().join(", "),
     };
     let id = record.invocation_id.get(..8).unwrap_or(&record.invocation_id);
-    let (time, id, event) = (safe(&time), safe(id), safe(&record.event));
+    let (time, id, event) = (moment(&record.time), safe(id), safe(&record.event));
     format!(
         "{time} {id} {event}{tool} {}{reason} [{handlers}] {}",
         outcome(&record.outcome),
@@ -112,11 +108,7 @@ fn line(record: &JournalRecord) -> String {
 }
 
 fn inline(handler: &JournalHandler) -> String {
-    format!("{} {} {}", safe(&handler.id), status(handler), took(handler.run_us))
-}
-
-fn status(handler: &JournalHandler) -> String {
-    format!("{:?}", handler.status).to_lowercase()
+    format!("{} {} {}", safe(&handler.id), word(&handler.status), took(handler.run_us))
 }
 
 /// Microseconds as people read them.
@@ -149,21 +141,22 @@ fn describe(record: &JournalRecord, lines: &mut Vec<String>) {
     let reason = record.reason.as_deref().map(|reason| format!(": {}", safe(reason))).unwrap_or_default();
     lines.push(format!("outcome     {}{reason}", outcome(&record.outcome)));
     for handler in &record.handlers {
-        let ended = match (handler.exit_code, handler.signal) {
-            (Some(status), _) => format!(", exit {status}"),
-            (None, Some(signal)) => format!(", signal {signal}"),
-            (None, None) => String::new(),
-        };
         lines.push(String::new());
-        lines.push(format!("{} {}{ended}", safe(&handler.id), status(handler)));
+        let ended = ended(handler.status, handler.exit_code, handler.signal);
+        lines.push(format!("{} {ended}", safe(&handler.id)));
         lines.push(format!("    {}", safe(&handler.command)));
         lines.push(format!("    from {}", safe(&handler.source)));
         let (warm, cut) =
             (if handler.warm { ", warm" } else { "" }, if handler.truncated { ", cut" } else { "" });
-        let (queued, ran) = (took(handler.queue_us), took(handler.run_us));
+        let ran = if handler.run_us > 0 {
+            format!("ran {}", took(handler.run_us))
+        } else {
+            "did not run".to_owned()
+        };
+        let queued = took(handler.queue_us);
         let (out, err) = (handler.stdout_bytes, handler.stderr_bytes);
         lines.push(format!(
-            "    waited {queued}, ran {ran}{warm}; {out} bytes of output, {err} of complaints{cut}"
+            "    waited {queued}, {ran}{warm}; {out} bytes of output, {err} of complaints{cut}"
         ));
         for (name, text) in [("stdout", &handler.stdout), ("stderr", &handler.stderr)] {
             if let Some(text) = text.as_deref().filter(|text| !text.is_empty()) {

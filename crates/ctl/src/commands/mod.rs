@@ -32,8 +32,8 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use hooksd_client::blocking::Client;
+use hooksd_client::default_socket;
 use hooksd_client::start::START_SECONDS;
-use hooksd_client::{ClientError, default_socket};
 use hooksd_protocol::socket::check_length;
 
 use crate::arguments::Arguments;
@@ -44,13 +44,6 @@ use crate::print::Printer;
 
 /// How long the daemon may take to answer a question about itself. Seconds.
 const QUESTION_SECONDS: u64 = 10;
-
-/// How often a connection may break before it has answered. Times: the socket of a daemon that was killed takes
-/// connections until the system has closed it, a tenth of a second on a busy machine.
-const MOST_BROKEN: usize = 10;
-
-/// How long to wait before the next. Milliseconds: 50.
-const BROKEN_PAUSE: Duration = Duration::from_millis(50);
 
 /// Connects to the daemon, and has one started first if there is none. One of another version is remarked, one of
 /// another protocol is an error.
@@ -65,22 +58,11 @@ fn connect_or_start(arguments: &Arguments, printer: &mut Printer) -> Result<Clie
     Ok(client)
 }
 
-/// The same, whatever version answers. A connection that breaks before that was still to a daemon that has just ended.
+/// The same, whatever version answers.
 fn start_and_greet(arguments: &Arguments) -> Result<(Client, Met), Failure> {
-    let mut broken = 0;
-    loop {
-        let mut client = start(arguments)?;
-        match Met::greet(&mut client) {
-            Ok(met) => return Ok((client, met)),
-            Err(Failure::Client(ClientError::Connection(_) | ClientError::Closed))
-                if broken < MOST_BROKEN =>
-            {
-                broken += 1;
-                std::thread::sleep(BROKEN_PAUSE);
-            }
-            Err(failure) => return Err(failure),
-        }
-    }
+    let mut client = start(arguments)?;
+    let met = Met::greet(&mut client)?;
+    Ok((client, met))
 }
 
 fn start(arguments: &Arguments) -> Result<Client, Failure> {

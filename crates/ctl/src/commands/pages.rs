@@ -5,10 +5,11 @@ use std::process::ExitCode;
 
 use clap::CommandFactory;
 use clap_complete::{Shell, generate};
+use serde_json::json;
 
 use crate::arguments::{Arguments, Completions, Man, ShellArgument};
 use crate::failure::Failure;
-use crate::print::Printer;
+use crate::print::{Printer, safe};
 
 /// The program's name.
 const NAME: &str = "hooksctl";
@@ -31,5 +32,7 @@ pub(crate) fn man(wanted: &Man, printer: &mut Printer) -> Result<ExitCode, Failu
     fs::create_dir_all(&wanted.folder).map_err(wrong)?;
     clap_mangen::generate_to(Arguments::command(), &wanted.folder).map_err(wrong)?;
     let folder = wanted.folder.display().to_string();
-    printer.result(&folder, |lines| lines.push(format!("wrote the pages into {folder}")))
+    printer.result(&json!({ "folder": folder }), |lines| {
+        lines.push(format!("wrote the pages into {}", safe(&folder)));
+    })
 }

@@ -17,9 +17,8 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::log::one_record;
-use super::trust::config_dir;
 use super::{connect_or_start, invoke};
-use crate::arguments::{Arguments, Invoke, Replay};
+use crate::arguments::{Arguments, Replay, Running};
 use crate::failure::Failure;
 use crate::input::{EventInput, absolute, read_event, read_text};
 use crate::print::{Printer, one_line, paint};
@@ -88,23 +87,16 @@ pub(crate) fn run(
     wanted: &Replay,
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
-    let folder = absolute(wanted.cwd.as_deref())?;
+    let folder = absolute(wanted.how.cwd.as_deref())?;
     let mut cases = Vec::new();
     for named in &wanted.events {
         collect(named, wanted, &folder, &mut cases)?;
     }
-    let how = Invoke {
-        file: None,
-        cwd: wanted.cwd.clone(),
-        session: None,
-        mode: wanted.mode,
-        trust: wanted.trust.clone(),
-        timeout: wanted.timeout,
-    };
-    let mut client = connect_or_start(arguments, printer)?.with_timeout(Duration::from_secs(wanted.timeout));
+    let mut client =
+        connect_or_start(arguments, printer)?.with_timeout(Duration::from_secs(wanted.how.timeout));
     let mut replayed = Replayed { cases: Vec::new(), same: 0, differs: 0, written: 0, not_replayed: 0 };
     for case in cases {
-        let done = replay(&mut client, case, &how, &folder)?;
+        let done = replay(&mut client, case, &wanted.how, &folder)?;
         *match done.result {
             "same" => &mut replayed.same,
             "differs" => &mut replayed.differs,
@@ -131,7 +123,7 @@ fn collect(named: &str, wanted: &Replay, folder: &Path, cases: &mut Vec<Case>) -
     } else if path.exists() || named.contains('/') || named.ends_with(".json") {
         cases.push(of_file(path, wanted, folder)?);
     } else {
-        let journal = hooksd_journal::path(&config_dir(wanted.config_dir.as_deref())?);
+        let journal = wanted.config_dir.journal()?;
         let record = one_record(&journal, named)?;
         let id = &record.invocation_id;
         let Some(payload) = record.payload.as_deref() else {
@@ -168,7 +160,7 @@ fn events_in(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
 fn of_file(path: &Path, wanted: &Replay, folder: &Path) -> Result<Case, Failure> {
     let name = path.display().to_string();
     let about = |failure: Failure| Failure::Input(format!("{name}: {failure}"));
-    let event = read_event(&read_text(Some(path)).map_err(about)?, folder).map_err(about)?;
+    let event = read_event(&read_text(Some(path))?, folder).map_err(about)?;
     let stem = name.strip_suffix(EVENT).or_else(|| name.strip_suffix(".json")).unwrap_or(&name);
     let beside = PathBuf::from(format!("{stem}{DECISION}"));
     let then = match (beside.exists(), wanted.update) {
@@ -192,7 +184,7 @@ fn of_file(path: &Path, wanted: &Replay, folder: &Path) -> Result<Case, Failure>
     Ok(Case { name, event, then })
 }
 
-fn replay(client: &mut Client, case: Case, how: &Invoke, folder: &Path) -> Result<Done, Failure> {
+fn replay(client: &mut Client, case: Case, how: &Running, folder: &Path) -> Result<Done, Failure> {
     let session = invoke::session(how, &case.event, &folder.display().to_string());
     let EventInput { invocation, payload, .. } = case.event;
     let session = SessionRef::Inline(Box::new(session));

@@ -14,27 +14,21 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use hooksd_journal::JournalError;
-use hooksd_protocol::methods::{JournalPage, JournalQuery};
+use hooksd_protocol::methods::JournalPage;
 use serde_json::json;
 
 use self::figures::Figures;
-use super::log::{pages, time};
-use super::trust::config_dir;
+use super::log::pages;
 use crate::arguments::Report;
 use crate::failure::Failure;
-use crate::print::{Printer, safe};
+use crate::print::{Printer, many, safe};
 
 /// The most events in a page, the newest. Events.
 const MOST_EVENTS: u32 = 50_000;
 
 pub(crate) fn run(wanted: &Report, printer: &mut Printer) -> Result<ExitCode, Failure> {
-    let path = hooksd_journal::path(&config_dir(wanted.config_dir.as_deref())?);
-    let asked = JournalQuery {
-        since: wanted.since.as_deref().map(|text| time("--since", text)).transpose()?,
-        until: wanted.until.as_deref().map(|text| time("--until", text)).transpose()?,
-        ..JournalQuery::default()
-    };
-    let found = match pages(&path, asked, MOST_EVENTS) {
+    let path = wanted.config_dir.journal()?;
+    let found = match pages(&path, wanted.period.query()?, MOST_EVENTS) {
         Ok(found) => found,
         // No daemon has written anything yet: the page says so.
         Err(Failure::Journal(JournalError::Absent(_))) => JournalPage::default(),
@@ -48,7 +42,11 @@ pub(crate) fn run(wanted: &Report, printer: &mut Printer) -> Result<ExitCode, Fa
             let written = json!({ "out": out, "figures": figures });
             printer.result(&written, |lines| {
                 let out = safe(&out.display().to_string());
-                lines.push(format!("{out}: {} events, {} handler runs", figures.events, figures.runs));
+                lines.push(format!(
+                    "{out}: {}, {}",
+                    many(figures.events, "event"),
+                    many(figures.runs, "handler run")
+                ));
             })
         }
         None => {

@@ -38,8 +38,9 @@ pub(crate) fn run(
             let longest = Duration::from_secs(shutdown.drain.unwrap_or(0).min(600) + END_SECONDS);
             if !client.wait_closed(Instant::now() + longest) {
                 return Err(Failure::Foreign(format!(
-                    "{} was told to stop and has not within {longest:?}; no other was started",
-                    met.name()
+                    "{} was told to stop and has not within {} s; no other was started",
+                    met.name(),
+                    longest.as_secs()
                 )));
             }
             Some(met)

@@ -2,21 +2,18 @@
 
 use std::process::ExitCode;
 
-use hooksd_protocol::methods::{Mode, NoParams, SessionList};
+use hooksd_protocol::methods::{NoParams, SessionList};
 
 use super::connect;
 use crate::arguments::Arguments;
 use crate::failure::Failure;
-use crate::print::{Printer, safe};
+use crate::print::{Printer, safe, word};
 
 pub(crate) fn run(arguments: &Arguments, printer: &mut Printer) -> Result<ExitCode, Failure> {
     let listed: SessionList = connect(arguments)?.call("session/list", &NoParams {})?;
     printer.result(&listed, |lines| {
         for session in &listed.sessions {
-            let mode = match session.mode {
-                Mode::Interactive => "interactive",
-                Mode::Headless => "headless",
-            };
+            let mode = word(&session.mode);
             let state = match session.running {
                 0 => format!("idle {} s", session.idle_seconds),
                 running => format!("{running} running"),

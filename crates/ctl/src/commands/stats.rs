@@ -8,7 +8,7 @@ use super::log::took;
 use super::{connect, openmetrics};
 use crate::arguments::{Arguments, Stats};
 use crate::failure::Failure;
-use crate::print::{Printer, safe};
+use crate::print::{Printer, many, safe};
 
 pub(crate) fn run(arguments: &Arguments, wanted: &Stats, printer: &mut Printer) -> Result<ExitCode, Failure> {
     let stats: DaemonStats = connect(arguments)?.call("daemon/stats", &NoParams {})?;
@@ -42,14 +42,19 @@ fn describe(stats: &DaemonStats, lines: &mut Vec<String>) {
         refused => format!(", {refused} refused"),
     };
     lines.push(format!("connections  {}{refused}", stats.connections));
-    lines.push(format!("sessions     {} on {} snapshots", stats.sessions, stats.snapshots));
+    lines.push(format!("sessions     {} on {}", stats.sessions, many(stats.snapshots, "snapshot")));
     lines.push(format!(
-        "handlers     {} running, {} waiting, {} events waiting, {} processes warm",
-        stats.running_handlers, stats.queued_handlers, stats.queued_events, stats.warm_processes
+        "handlers     {} running, {} waiting, {} waiting, {} warm",
+        stats.running_handlers,
+        stats.queued_handlers,
+        many(stats.queued_events, "event"),
+        many(stats.warm_processes, "process")
     ));
     lines.push(format!(
-        "subscribers  {}, {} items lost, {} dropped",
-        stats.subscribers, stats.items_lost, stats.subscribers_dropped
+        "subscribers  {}, {} lost, {} dropped",
+        stats.subscribers,
+        many(stats.items_lost, "item"),
+        stats.subscribers_dropped
     ));
     let journal = &stats.journal;
     lines.push(match (journal.enabled, &journal.problem) {

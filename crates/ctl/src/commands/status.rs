@@ -10,7 +10,7 @@ use super::connect;
 use crate::arguments::Arguments;
 use crate::failure::Failure;
 use crate::met::{Met, Process};
-use crate::print::{Printer, safe};
+use crate::print::{Printer, many, safe};
 
 pub(crate) fn run(arguments: &Arguments, printer: &mut Printer) -> Result<ExitCode, Failure> {
     let mut client = connect(arguments)?;
@@ -57,17 +57,21 @@ fn print(status: &DaemonStatus, printer: &mut Printer) -> Result<ExitCode, Failu
         };
         lines.push(format!("sessions     {}{fallback}", status.sessions));
         lines.push(format!(
-            "events       {} answered, {} handlers running, {} waiting (at most {} at once), {} processes warm",
+            "events       {} answered, {} running, {} waiting (at most {} at once), {} warm",
             status.events,
-            status.running_handlers,
+            many(status.running_handlers, "handler"),
             status.queued_handlers,
             status.max_handlers,
-            status.warm_processes
+            many(status.warm_processes, "process")
         ));
         let journal = &status.journal;
         if journal.lost > 0 || journal.problem.is_some() {
             let problem = journal.problem.as_deref().map(|problem| format!(": {}", safe(problem)));
-            lines.push(format!("journal      {} events lost{}", journal.lost, problem.unwrap_or_default()));
+            lines.push(format!(
+                "journal      {} lost{}",
+                many(journal.lost, "event"),
+                problem.unwrap_or_default()
+            ));
         }
     })
 }

@@ -17,7 +17,7 @@ use serde_json::json;
 use super::connect;
 use crate::arguments::{Arguments, KindArgument, SeverityArgument, Tail};
 use crate::failure::Failure;
-use crate::print::{Printer, diagnostic, one_line, paint, safe};
+use crate::print::{Printer, diagnostic, one_line, paint, safe, word};
 
 /// How long a wait for the next item lasts before the next wait. Seconds.
 const WAIT_SECONDS: u64 = 3600;
@@ -67,6 +67,7 @@ fn next(client: &mut Client) -> Result<Option<Notification>, Failure> {
     match client.wait_for_notification(Duration::from_secs(WAIT_SECONDS)) {
         Ok(notification) => Ok(Some(notification)),
         Err(ClientError::TimedOut(_)) => Ok(None),
+        Err(ClientError::Closed | ClientError::Connection(_)) => Err(Failure::Ended),
         Err(error) => Err(error.into()),
     }
 }
@@ -176,6 +177,5 @@ fn what(body: &ItemBody) -> String {
 }
 
 fn handler(handler: &ItemHandler) -> String {
-    let status = format!("{:?}", handler.status).to_lowercase();
-    format!("{} {status} {} ms", safe(&handler.id), handler.duration_ms)
+    format!("{} {} {} ms", safe(&handler.id), word(&handler.status), handler.duration_ms)
 }

@@ -4,7 +4,6 @@ use std::process::ExitCode;
 
 use super::log::{one_record, took};
 use super::tail::outcome;
-use super::trust::config_dir;
 use crate::arguments::Timeline;
 use crate::failure::Failure;
 use crate::print::{Printer, one_line, safe, width};
@@ -17,7 +16,7 @@ const DRAIN_TOLD: u64 = 1000;
 const BAR_LEAST: usize = 20;
 
 pub(crate) fn run(wanted: &Timeline, printer: &mut Printer) -> Result<ExitCode, Failure> {
-    let path = hooksd_journal::path(&config_dir(wanted.config_dir.as_deref())?);
+    let path = wanted.config_dir.journal()?;
     let waterfall = Waterfall::of(&one_record(&path, &wanted.id)?);
     printer.result(&waterfall, |lines| draw(&waterfall, width(), lines))
 }
@@ -83,6 +82,10 @@ fn words(lane: &Lane) -> String {
     let mut parts = vec![lane.ended()];
     if of(Kind::Queue) > 0 {
         parts.push(format!("waited {}", took(of(Kind::Queue))));
+    }
+    if of(Kind::Spawn) + of(Kind::Run) + of(Kind::Drain) == 0 {
+        parts.push("did not run".to_owned());
+        return parts.join(", ");
     }
     parts.push(if lane.warm { "warm".to_owned() } else { format!("started {}", took(of(Kind::Spawn))) });
     parts.push(format!("ran {}", took(of(Kind::Run))));

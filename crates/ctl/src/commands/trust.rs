@@ -1,20 +1,19 @@
 //! `hooksctl trust [list|status|grant|revoke]`: on the files themselves, so that it works without a daemon. A daemon
 //! notices at the next event.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 use hooksd_config::trust::consent;
 use hooksd_protocol::methods::{TrustListed, TrustStatus};
-use hooksd_protocol::socket;
 
 use crate::arguments::{Grant, Trust, TrustAction};
 use crate::failure::Failure;
 use crate::input::absolute;
-use crate::print::{Printer, diagnostic, handler_lines, legacy_lines, safe};
+use crate::print::{Printer, diagnostic, handler_lines, legacy_lines, moment, safe};
 
 pub(crate) fn run(wanted: &Trust, printer: &mut Printer) -> Result<ExitCode, Failure> {
-    let config_dir = config_dir(wanted.config_dir.as_deref())?;
+    let config_dir = wanted.config_dir.path()?;
     match &wanted.action {
         None | Some(TrustAction::List) => {
             let listed = consent::list(&config_dir);
@@ -74,7 +73,7 @@ fn describe_list(listed: &TrustListed, lines: &mut Vec<String>) {
             Some(fingerprint) => format!("for SHA-256 {}", safe(fingerprint)),
             None => "for whatever its hooks.json holds".to_owned(),
         };
-        lines.push(format!("{} since {}, {bytes}", safe(&project.root), safe(&project.trusted_at)));
+        lines.push(format!("{} since {}, {bytes}", safe(&project.root), moment(&project.trusted_at)));
     }
     if listed.projects.is_empty() {
         lines.push(format!("no project is trusted by {}", safe(&listed.store)));
@@ -103,16 +102,5 @@ fn describe(status: &TrustStatus, lines: &mut Vec<String>) {
     if !status.diagnostics.is_empty() {
         lines.push(String::new());
         lines.extend(status.diagnostics.iter().map(diagnostic));
-    }
-}
-
-pub(crate) fn config_dir(given: Option<&Path>) -> Result<PathBuf, Failure> {
-    match given {
-        Some(folder) => absolute(Some(folder)),
-        None => socket::config_dir(&|name| std::env::var_os(name)).ok_or_else(|| {
-            Failure::Input(
-                "there is no config dir: set HOME or HOOKSD_CONFIG_DIR to an absolute path".to_owned(),
-            )
-        }),
     }
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use hooksd_client::blocking::Client;
-use hooksd_client::{ClientError, default_socket};
+use hooksd_client::{ClientError, default_socket, read_invoke_result};
 use hooksd_dialects::{Dialect, Request};
 use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::event::EventName;
@@ -13,6 +13,7 @@ use hooksd_protocol::methods::{
 use hooksd_protocol::rpc::error_code;
 use hooksd_protocol::socket::check_length;
 use rustix::process::Resource;
+use uuid::Uuid;
 
 use super::{DAEMON_MARGIN_MS, Options};
 
@@ -37,22 +38,28 @@ pub(super) fn ask(
         invocation: None,
         payload: Some(request.payload.clone()),
         options: InvokeOptions {
-            invocation_id: request.invocation_id.map(Into::into),
+            // One of our own where the agent's call has none: by it the event can be asked for again.
+            invocation_id: Some(request.invocation_id.unwrap_or_else(Uuid::new_v4).into()),
             deadline: deadline(request, until),
             agent: Some(behind(dialect, request)),
             ..InvokeOptions::default()
         },
     };
-    if request.event.is_none() {
+    // What decides nothing is not asked for again once it may have begun: its handlers would run twice for nothing.
+    let Some(event) = request.event else {
         // Its decision has a form that is not known here, and nothing to say.
         return client.call_raw("hook/invoke", &invoke).map(|_| None).map_err(|error| error.to_string());
+    };
+    if event.outlives_client() {
+        let answered = client.call_raw("hook/invoke", &invoke).and_then(|raw| read_invoke_result(&raw));
+        return answered.map(Some).map_err(|error| error.to_string());
     }
     let answered = match client.invoke(&invoke) {
         // The id is a guess of ours; a decision does not depend on it (D21).
         Err(ClientError::Refused(error))
             if error.code == error_code::INVALID_PARAMS && names_the_id(&error) =>
         {
-            invoke.options.invocation_id = None;
+            invoke.options.invocation_id = Some(Uuid::new_v4().into());
             client.invoke(&invoke)
         }
         answered => answered,

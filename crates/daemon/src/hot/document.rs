@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use hooksd_config::document::{ListForm, parse_bytes};
+use hooksd_config::document::{ListForm, NONE_LOADED, parse_bytes};
 use hooksd_config::read::{Contents, Found};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 
@@ -86,8 +86,7 @@ impl HotDocument {
     pub(crate) fn problem(&self) -> Option<Diagnostic> {
         let (good, (_, reason)) = (self.good.as_ref()?, self.broken.as_ref()?);
         let path = good.path.display().to_string();
-        let message =
-            format!("{path} is broken: {reason}. Its last good version keeps serving until it is repaired");
+        let message = format!("{path} {reason}; its last good version keeps serving until it is repaired");
         Some(Diagnostic::warning(code::CONFIG_READ_FAILED, message).field(path).severity(Severity::Error))
     }
 }
@@ -98,7 +97,11 @@ fn fault(contents: &Contents) -> Option<String> {
     let parsed = parse_bytes(&contents.bytes, &location, ListForm::Allowed);
     match parsed.declarations {
         Some(_) => None,
-        None => Some(parsed.diagnostics.first().map_or_else(String::new, |first| first.message.clone())),
+        None => Some(parsed.diagnostics.first().map_or_else(String::new, |first| {
+            // The document is named by who tells of it, and one that served before still does.
+            let message = first.message.strip_prefix(&location).unwrap_or(&first.message);
+            message.trim_start().trim_end_matches(NONE_LOADED).to_owned()
+        })),
     }
 }
 

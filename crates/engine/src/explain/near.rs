@@ -133,7 +133,15 @@ pub fn miss(compiled: &Matcher, text: &str, subject: &str, native: Option<&str>)
         || matches_in_any_case(compiled, text, subject)
     {
         let why = "upper and lower case differ".to_owned();
-        return Some(Miss { why, fix: format!("write {subject:?}") });
+        let is_known = tools::names().any(|(_, known)| names.contains(&known));
+        // What handlers know is written right; rather the tool that was asked about is none.
+        let fix = match is_known {
+            true => {
+                format!("keep it: handlers know no tool {subject:?}, unless an agent has one of that name")
+            }
+            false => format!("write {subject:?}"),
+        };
+        return Some(Miss { why, fix });
     }
     let is_server = |name: &&&str| {
         let server = name.trim_end_matches('_');

@@ -146,7 +146,10 @@ impl<'a> Reducer<'a> {
                 failed(self, HandlerStatus::Failed, code::NONZERO_EXIT, cause)
             }
             End::TimedOut => {
-                let cause = format!("did not end within its time, {:.3} s", outcome.duration.as_secs_f64());
+                let cause = format!(
+                    "did not end within its time and was stopped after {:.3} s",
+                    outcome.duration.as_secs_f64()
+                );
                 failed(self, HandlerStatus::Timeout, code::TIMEOUT, cause)
             }
             End::Cancelled => {

@@ -17,6 +17,7 @@ use hooksd_protocol::methods::{JournalQuery, JournalState, Scope};
 use super::Finding;
 use crate::arguments::ServiceManager;
 use crate::commands::service::unit_states;
+use crate::print::many;
 
 /// Descriptors that a handler takes while it runs: three pipes and what watches it.
 const DESCRIPTORS_PER_HANDLER: u64 = 5;
@@ -130,7 +131,9 @@ pub(super) fn service() -> Vec<Finding> {
 
 /// Whether there are descriptors for handlers.
 pub(super) fn descriptors(daemon: Option<(u32, usize)>) -> Finding {
-    let limit = rustix::process::getrlimit(rustix::process::Resource::Nofile).current.unwrap_or(u64::MAX);
+    let limits = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    // A daemon raises its own as far as the hard limit, where the system lets handlers have the old one.
+    let limit = if cfg!(target_os = "linux") { limits.maximum } else { limits.current }.unwrap_or(u64::MAX);
     let fix = "raise the limit: ulimit -n 4096, or LimitNOFILE= of the unit, then `hooksctl restart`";
     match daemon {
         Some((_, most)) if (most as u64).saturating_mul(DESCRIPTORS_PER_HANDLER) < FEW_DESCRIPTORS / 2 => {
@@ -207,8 +210,8 @@ pub(super) fn hooks(config_dir: &Path) -> Finding {
     let problems =
         result.diagnostics.iter().filter(|diagnostic| diagnostic.severity > Severity::Debug).count();
     if result.usable && problems == 0 {
-        return Finding::good("hooks", format!("{}, {} handlers", path.display(), result.handlers));
+        return Finding::good("hooks", format!("{}, {}", path.display(), many(result.handlers, "handler")));
     }
-    let message = format!("{}: {problems} parts of it are not used", path.display());
+    let message = format!("{}: not all of it is used ({})", path.display(), many(problems, "problem"));
     Finding::bad("hooks", message, "hooksctl check")
 }

@@ -11,12 +11,11 @@ use hooksd_protocol::methods::{DaemonStatus, NoParams};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::trust::config_dir;
 use super::{patient, socket};
 use crate::arguments::{Arguments, Doctor};
 use crate::failure::Failure;
 use crate::met::Met;
-use crate::print::{Printer, paint, safe};
+use crate::print::{Printer, many, paint, safe};
 
 /// Exit status when something is wrong.
 const SOMETHING_IS_WRONG: u8 = 1;
@@ -56,7 +55,7 @@ pub(crate) fn run(
     wanted: &Doctor,
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
-    let config_dir = config_dir(wanted.config_dir.as_deref())?;
+    let config_dir = wanted.config_dir.path()?;
     let socket = socket(arguments)?;
     let mut findings = vec![looks::socket(&socket)];
     let status = match Client::connect(&socket).map(patient) {
@@ -112,8 +111,10 @@ fn met(client: &mut Client) -> Result<(Vec<Finding>, Option<DaemonStatus>), Fail
         Some(status) => Finding::good(
             "daemon",
             format!(
-                "process {}, up for {} s, {} sessions",
-                status.pid, status.uptime_seconds, status.sessions
+                "process {}, up for {} s, {}",
+                status.pid,
+                status.uptime_seconds,
+                many(status.sessions, "session")
             ),
         ),
         None => Finding::bad("daemon", "it does not say how it is", "hooksctl restart"),

@@ -2,14 +2,14 @@
 
 use std::path::Path;
 
-use hooksd_engine::explain::near;
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::methods::{JournalQuery, JournalRecord};
+use hooksd_protocol::methods::JournalRecord;
 use serde_json::{Value, json};
 
 use crate::arguments::Explain;
+use crate::commands::log::one_record;
 use crate::failure::Failure;
-use crate::input::{EventInput, read_event, read_text};
+use crate::input::{EventInput, event_name, read_event, read_text};
 
 /// The shortest word that is taken for an id. Characters.
 const MIN_ID: usize = 4;
@@ -24,7 +24,7 @@ pub(super) fn read(
         return Ok((read_event(&of_flags(name, wanted)?.to_string(), folder)?, None));
     }
     if let Some(id) = wanted.what.as_deref().filter(|what| is_id(what) && !Path::new(what).exists()) {
-        let record = journaled(config_dir, id)?;
+        let record = one_record(&hooksd_journal::path(config_dir), id)?;
         let text = of_record(&record)?;
         return Ok((read_event(&text, folder)?, Some(record)));
     }
@@ -33,21 +33,6 @@ pub(super) fn read(
 
 fn is_id(what: &str) -> bool {
     what.len() >= MIN_ID && what.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
-}
-
-/// One event of the journal, by the beginning of its id.
-pub(super) fn journaled(config_dir: &Path, id: &str) -> Result<JournalRecord, Failure> {
-    let asked =
-        JournalQuery { invocation_id: Some(id.to_owned()), limit: Some(2), ..JournalQuery::default() };
-    let mut records = hooksd_journal::query(&hooksd_journal::path(config_dir), &asked)?.records.into_iter();
-    match (records.next(), records.next()) {
-        (None, _) => Err(Failure::Input(format!("no event in the journal has an id that begins with {id}"))),
-        (Some(first), Some(second)) if first.invocation_id != second.invocation_id => {
-            let message = format!("more than one event has an id that begins with {id}: give more of it");
-            Err(Failure::Input(message))
-        }
-        (Some(record), _) => Ok(record),
-    }
 }
 
 /// What the journal keeps of an event is enough for its matchers, as far as those are compared with a tool.
@@ -74,13 +59,7 @@ fn tool_event(event: EventName, tool: &str, args: Value) -> Value {
 
 /// An event of which only what matters is said.
 fn of_flags(name: &str, wanted: &Explain) -> Result<Value, Failure> {
-    let Ok(event) = name.parse::<EventName>() else {
-        let meant = match near::event(name) {
-            Some(event) => format!("did you mean {event}?"),
-            None => format!("known are {}", EventName::ALL.map(EventName::as_str).join(", ")),
-        };
-        return Err(Failure::Input(format!("--event {name}: there is no such event; {meant}")));
-    };
+    let event = event_name(name)?;
     let text = wanted.input.clone().unwrap_or_default();
     let subject = |default: &str| wanted.subject.clone().unwrap_or_else(|| default.to_owned());
     if event.is_tool_event() {

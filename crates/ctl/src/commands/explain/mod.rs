@@ -21,7 +21,6 @@ use hooksd_protocol::methods::{
 use serde::Serialize;
 
 use super::connect_or_start;
-use super::trust::config_dir;
 use crate::arguments::{Arguments, Explain, ModeArgument};
 use crate::failure::Failure;
 use crate::input::{EventInput, absolute};
@@ -48,7 +47,7 @@ pub(crate) fn run(
     wanted: &Explain,
     printer: &mut Printer,
 ) -> Result<ExitCode, Failure> {
-    let config_dir = config_dir(wanted.config_dir.as_deref())?;
+    let config_dir = wanted.config_dir.path()?;
     let folder = absolute(wanted.cwd.as_deref())?;
     let (event, journaled) = event::read(wanted, &config_dir, &folder)?;
     let cwd = match (&wanted.cwd, &event.cwd) {

@@ -10,8 +10,7 @@ use hooksd_config::project::{self, HOOKS_FILE, PROJECT_FOLDER};
 use serde::Serialize;
 use serde_json::json;
 
-use super::trust::config_dir;
-use crate::arguments::Init;
+use crate::arguments::{Init, config_dir};
 use crate::failure::Failure;
 use crate::input::absolute;
 use crate::print::{Printer, safe};
@@ -33,9 +32,9 @@ struct Written {
 pub(crate) fn run(wanted: &Init, printer: &mut Printer) -> Result<ExitCode, Failure> {
     let here = absolute(None)?;
     let folder = match (&wanted.folder, wanted.project) {
-        (Some(folder), _) => absolute(Some(folder))?,
+        (Some(folder), _) => made(&absolute(Some(folder))?)?,
         (None, true) => project::root(&here).unwrap_or(here).join(PROJECT_FOLDER),
-        (None, false) => config_dir(None)?,
+        (None, false) => config_dir()?,
     };
     let (hooks, guard) = (folder.join(HOOKS_FILE), folder.join("hooks").join("guard.sh"));
     for path in [&hooks, &guard] {
@@ -48,19 +47,25 @@ pub(crate) fn run(wanted: &Init, printer: &mut Printer) -> Result<ExitCode, Fail
     let command = if wanted.project {
         format!("\"$CLAUDE_PROJECT_DIR\"/{PROJECT_FOLDER}/hooks/guard.sh")
     } else {
-        let path = guard.display().to_string();
-        let quoted = shlex::try_quote(&path);
-        quoted
-            .map_err(|error| Failure::Input(format!("{path} cannot be in a command: {error}")))?
-            .into_owned()
+        quoted(&guard)?
     };
     write(&guard, GUARD, 0o755)?;
     write(&hooks, &document(&command), 0o644)?;
-    let trial = "hooksctl explain --run --event PreToolUse --tool Bash --input '{\"command\":\"rm -rf /\"}'";
-    let mut next = vec!["hooksctl check".to_owned(), trial.to_owned()];
-    if wanted.project {
-        next.insert(1, "hooksctl trust grant --yes".to_owned());
-    }
+    let trial = "--event PreToolUse --tool Bash --input '{\"command\":\"rm -rf /\"}'";
+    let next = match &wanted.folder {
+        // No daemon reads it there.
+        Some(_) => {
+            vec![
+                format!("hooksctl check {}", quoted(&hooks)?),
+                format!("hooksctl explain --config-dir {} {trial}", quoted(&folder)?),
+            ]
+        }
+        None => {
+            let trust = wanted.project.then(|| "hooksctl trust grant --yes".to_owned());
+            let check = Some("hooksctl check".to_owned());
+            [check, trust, Some(format!("hooksctl explain --run {trial}"))].into_iter().flatten().collect()
+        }
+    };
     let written = Written { hooks: hooks.display().to_string(), guard: guard.display().to_string(), next };
     printer.result(&written, |lines| {
         lines.push(format!("wrote {}", safe(&written.guard)));
@@ -68,6 +73,21 @@ pub(crate) fn run(wanted: &Init, printer: &mut Printer) -> Result<ExitCode, Fail
         lines.push("next:".to_owned());
         lines.extend(written.next.iter().map(|command| format!("    {command}")));
     })
+}
+
+/// A folder by its real path, as it stays in the document.
+fn made(folder: &Path) -> Result<PathBuf, Failure> {
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::canonicalize(folder))
+        .map_err(|error| Failure::Input(format!("{} cannot be made: {error}", folder.display())))
+}
+
+/// A path as a word of a command.
+fn quoted(path: &Path) -> Result<String, Failure> {
+    let path = path.display().to_string();
+    shlex::try_quote(&path)
+        .map(|word| word.into_owned())
+        .map_err(|error| Failure::Input(format!("{path} cannot be in a command: {error}")))
 }
 
 fn document(command: &str) -> String {

@@ -7,7 +7,8 @@ use hooksd_protocol::diagnostic::Severity;
 use hooksd_protocol::methods::{HandlerStatus, JournalHandler, JournalRecord};
 use serde::Serialize;
 
-use crate::waterfall::{Waterfall, word};
+use crate::print::word;
+use crate::waterfall::Waterfall;
 
 /// How many columns the time has. Columns.
 const COLUMNS: usize = 48;
@@ -141,7 +142,7 @@ fn kind_of_failure(handler: &JournalHandler) -> Option<String> {
             (None, Some(signal)) => format!("failed: signal {signal}"),
             (None, None) => "failed: not started".to_owned(),
         }),
-        status => Some(word(status).replace('_', " ")),
+        status => Some(word(&status).replace('_', " ")),
     }
 }
 

@@ -4,7 +4,7 @@ use hooksd_protocol::methods::{DaemonStats, HandlerStats, SessionRow};
 use serde::Serialize;
 
 use crate::commands::log::took;
-use crate::print::one_line;
+use crate::print::{many, one_line};
 
 /// The slowest handlers that are shown. Handlers.
 const SLOWEST: usize = 10;
@@ -90,12 +90,15 @@ pub(super) fn lines(seen: &Snapshot, width: usize, most: usize) -> Vec<String> {
         seen.resident_bytes.map(|bytes| format!(", {} MiB", bytes / 1024 / 1024)).unwrap_or_default();
     let mut lines = vec![
         format!("hooksd {}, up for {} s{memory}", one_line(&seen.version), seen.uptime_seconds),
-        format!("last minute  {events} events, {denied} denied"),
+        format!("last minute  {}, {denied} denied", many(events, "event")),
         format!(
-            "handlers     {} running, {} waiting, {} events waiting, {} processes warm",
-            seen.running_handlers, seen.queued_handlers, seen.queued_events, seen.warm_processes
+            "handlers     {} running, {} waiting, {} waiting, {} warm",
+            seen.running_handlers,
+            seen.queued_handlers,
+            many(seen.queued_events, "event"),
+            many(seen.warm_processes, "process")
         ),
-        format!("sessions     {} open, {} connections", seen.sessions.len(), seen.connections),
+        format!("sessions     {} open, {}", seen.sessions.len(), many(seen.connections, "connection")),
     ];
     let is_screen = most < usize::MAX;
     let mut section = |title: String, rows: Vec<String>, shown: usize| {
@@ -125,7 +128,7 @@ pub(super) fn lines(seen: &Snapshot, width: usize, most: usize) -> Vec<String> {
         let id = one_line(short(&session.session));
         let did = match session.running {
             0 => format!("idle {} s", session.idle_seconds),
-            running => format!("{running} events"),
+            running => format!("{running} running"),
         };
         let thread = one_line(&session.thread_id.decoded());
         format!("  {id:<8}  {did:<14}  {}  {thread}", one_line(&session.cwd))
