@@ -71,3 +71,14 @@ fn completions_and_pages() {
         page.run(&["man", "file"]).await;
     });
 }
+
+/// What is measured is in `tests/suite`.
+#[test]
+fn conformance() {
+    transcript("conformance", async |page| {
+        page.run(&["conformance", "--area", "trust", "--only", "trust/store/valid"]).await;
+        page.run(&["conformance", "--area", "trust", "--only", "trust/store/valid", "--json"]).await;
+        page.run(&["conformance", "--only", "no such scenario"]).await;
+        page.run(&["conformance", "--only", "trust/store/valid", "--agent-command", "cat"]).await;
+    });
+}

@@ -1,6 +1,7 @@
 //! The command line, defined once.
 
 mod looking;
+mod proving;
 mod shared;
 mod why;
 
@@ -9,6 +10,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use self::looking::{Replay, Report, Timeline, Top};
+pub(crate) use self::proving::Conformance;
 pub(crate) use self::shared::{ConfigDir, ModeArgument, Period, Running, config_dir};
 pub(crate) use self::why::*;
 
@@ -19,7 +21,7 @@ const EVERYWHERE: &str = "Options of every command";
 #[derive(Debug, Parser)]
 #[command(
     version,
-    after_help = "Exit status: 0 done, 1 check or doctor found something or replay a difference, \
+    after_help = "Exit status: 0 done, 1 check or doctor found something, or replay or conformance a difference, \
                   2 wrong command line or input, \
                   3 no daemon answers, 4 the daemon refused, 5 trust was not changed, \
                   6 an agent's configuration was not changed, 7 the service manager refused."
@@ -53,6 +55,8 @@ pub(crate) enum Command {
     Report(Report),
     /// What the daemon does right now, as a screen
     Top(Top),
+    /// Measure how well a hook engine, ours or another, does what hooks rely on; needs no daemon
+    Conformance(Conformance),
     /// Counters and latencies since the daemon's start
     Stats(Stats),
     /// How the daemon is

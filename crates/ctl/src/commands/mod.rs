@@ -2,6 +2,7 @@
 
 pub(crate) mod agents;
 pub(crate) mod check;
+pub(crate) mod conformance;
 pub(crate) mod doctor;
 pub(crate) mod explain;
 pub(crate) mod hook;

@@ -1,0 +1,129 @@
+//! `hooksctl conformance` as its users meet it: what it says of hooksd, of another engine, of wrong ones, and of those
+//! that hang, crash, or write nonsense.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::print_stderr,
+    clippy::disallowed_methods,
+    reason = "a test: what goes wrong here is a failed test"
+)]
+
+mod engines;
+mod page;
+
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use hooksd_tests::harness::daemon;
+use hooksd_tests::harness::program::{self, Done};
+use serde_json::Value;
+
+/// The top of the repository.
+fn top() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+}
+
+/// What `hooksctl conformance` does with these arguments.
+fn conformance(arguments: &[&str]) -> Done {
+    let temporary = std::env::temp_dir();
+    let mut command = program::command("hooksctl", &[("TMPDIR", temporary.as_os_str())]);
+    command.arg("conformance").args(arguments);
+    command.output().expect("hooksctl runs").into()
+}
+
+/// The same with `--json`, and what it printed; the exit status has to be this one.
+fn told(arguments: &[&str], status: i32) -> Value {
+    let done = conformance(&[arguments, &["--json"]].concat());
+    assert_eq!(done.status, Some(status), "{}{}", done.stderr, done.stdout);
+    serde_json::from_str(&done.stdout).unwrap()
+}
+
+/// The ids of what failed.
+fn failed(told: &Value) -> Vec<&str> {
+    told["failed"].as_array().unwrap().iter().map(|one| one["id"].as_str().unwrap()).collect()
+}
+
+/// Python, where it is on this machine.
+fn python() -> Option<String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = std::env::split_paths(&path).map(|folder| folder.join("python3")).find(|path| path.is_file());
+    if found.is_none() {
+        eprintln!("not run: there is no python3 on this machine");
+    }
+    found.map(|path| path.display().to_string())
+}
+
+#[test]
+fn the_scenarios_are_those_that_the_vectors_give() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let script = top().join("tests/suite/generate.py");
+    let done: Done = Command::new(python)
+        .args([script.as_os_str(), folder.path().as_os_str()])
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output()
+        .unwrap()
+        .into();
+    assert_eq!(done.status, Some(0), "{}", done.stderr);
+    let suite = top().join("crates/ctl/suite");
+    let names = |folder: &Path| {
+        let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
+        let mut names: Vec<_> = entries.filter(|name| name != OsStr::new("cases.jsonl")).collect();
+        names.sort();
+        names
+    };
+    let made = names(folder.path());
+    for name in &made {
+        let text = fs::read_to_string(folder.path().join(name)).unwrap();
+        let place = suite.join(name);
+        if std::env::var_os(page::UPDATE).is_some() {
+            fs::write(&place, &text).unwrap();
+        }
+        let found = fs::read_to_string(&place).unwrap_or_default();
+        assert!(found == text, "{name:?} is stale: run the tests once with {}=1", page::UPDATE);
+    }
+    assert_eq!(made, names(&suite));
+}
+
+#[test]
+fn a_running_daemon_is_measured_where_no_hooks_of_its_user_are() {
+    daemon(async |world| {
+        let socket = world.socket().display().to_string();
+        let arguments = ["--socket", &socket, "--area", "cases", "--json"];
+        let result = conformance(&arguments);
+        let told: Value = serde_json::from_str(&result.stdout).expect(&result.stderr);
+        assert_eq!((failed(&told), result.status), (vec![], Some(0)));
+        assert!(told["total"]["passed"].as_u64().unwrap() > 20);
+        assert_eq!(world.read("config/hooks.json"), None, "nothing is left");
+
+        world.write("config/.state/hooks_trust.json", "{}");
+        let refused = conformance(&arguments);
+        assert!(refused.stderr.contains("hooks_trust.json is there"), "{}", refused.stderr);
+        assert_eq!(world.read("config/.state/hooks_trust.json").as_deref(), Some("{}"));
+        world.user_text(r#"{"hooks":{}}"#);
+        let refused = conformance(&arguments);
+        assert_eq!(refused.status, Some(2));
+        assert!(refused.stderr.contains("hooks.json is there, and would count"), "{}", refused.stderr);
+    });
+}
+
+#[test]
+fn wrong_words_are_explained() {
+    let said = |arguments: &[&str], message: &str| {
+        let done = conformance(arguments);
+        assert_eq!((done.status, done.stdout.as_str()), (Some(2), ""));
+        assert!(done.stderr.contains(message), "{}", done.stderr);
+    };
+    said(&["--area", "nothing"], "there is no area \"nothing\"; there are cases, config, ");
+    said(&["--only", "no/such/scenario"], "no scenario is named so");
+    said(&["--agent-command", "true", "--socket", "/s"], "give one");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    said(&["--suite", path], "there is no *.jsonl");
+    fs::write(folder.path().join("a.jsonl"), "\n{\"schema\": 9}\n").unwrap();
+    said(&["--suite", path], "a.jsonl:2: missing field");
+}
