@@ -1,6 +1,6 @@
 //! `daemon/stats`: what is counted.
 
-use hooksd_tests::harness::{events, world};
+use hooksd_tests::harness::{events, eventually, world};
 use serde_json::json;
 
 use crate::refuses;
@@ -21,7 +21,12 @@ fn events_and_handlers_are_counted_with_how_they_ended() {
         }
         agent.invoke(&events::prompt()).await;
         let (_line, _) = super::events_subscribe::observer(world, json!({})).await;
-        let stats = agent.line.call("daemon/stats", json!({})).await.unwrap();
+        // What was killed at its end has its place until it is gone.
+        let stats = eventually("no handler runs", async || {
+            let stats = agent.line.call("daemon/stats", json!({})).await.unwrap();
+            (stats["running_handlers"] == 0).then_some(stats)
+        })
+        .await;
         let pre = &stats["events"]["PreToolUse"];
         assert_eq!((&pre["count"], &pre["outcomes"]), (&json!(3), &json!({ "deny": 3 })), "{stats}");
         assert_eq!(stats["events"]["UserPromptSubmit"]["outcomes"], json!({ "none": 1 }));
