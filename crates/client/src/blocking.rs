@@ -1,7 +1,7 @@
 //! The blocking client: one call at a time, no runtime. For one-shot programs.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -27,6 +27,8 @@ pub struct Client {
     next_id: u64,
     timeout: Duration,
     notifications: VecDeque<Notification>,
+    /// A line that has not ended yet.
+    begun: Vec<u8>,
 }
 
 impl Client {
@@ -58,6 +60,7 @@ impl Client {
             next_id: 1,
             timeout: CALL_TIMEOUT,
             notifications: VecDeque::new(),
+            begun: Vec::new(),
         }
     }
 
@@ -100,8 +103,7 @@ impl Client {
         self.next_id += 1;
         let line = request_line(Some(id), method, params).map_err(ClientError::BadRequest)?;
         let deadline = Instant::now() + self.timeout;
-        self.stream.get_ref().set_write_timeout(Some(self.timeout))?;
-        self.stream.get_mut().write_all(line.as_bytes()).map_err(|error| self.broken(error))?;
+        self.write(line.as_bytes(), deadline)?;
         loop {
             match parse(&self.line(deadline)?)? {
                 Incoming::Answer { id: answered, result } if answered == id => {
@@ -177,29 +179,77 @@ impl Client {
         }
     }
 
-    fn line(&mut self, deadline: Instant) -> Result<String, ClientError> {
-        let mut line = Vec::new();
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(ClientError::TimedOut(self.timeout));
-            }
-            self.stream.get_ref().set_read_timeout(Some(left))?;
-            // An answer holds at most what the handlers may print, far below this.
-            let limit = (2 * MAX_LINE).saturating_sub(line.len()) as u64;
-            match (&mut self.stream).take(limit).read_until(b'\n', &mut line) {
-                Ok(0) if limit == 0 => {
-                    return Err(ClientError::BadAnswer("the answer is too long".to_owned()));
-                }
-                Ok(0) => return Err(ClientError::Closed),
-                Ok(_) if line.last() == Some(&b'\n') => {
-                    return String::from_utf8(line)
-                        .map_err(|_| ClientError::BadAnswer("the answer is not UTF-8".to_owned()));
-                }
-                Ok(_) => {}
+    /// Each part has what is left of the time: a daemon that takes a byte now and then holds up nobody.
+    fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> Result<(), ClientError> {
+        while !bytes.is_empty() {
+            self.stream.get_ref().set_write_timeout(Some(self.left(deadline)?))?;
+            match self.stream.get_mut().write(bytes) {
+                Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.broken(error)),
             }
         }
+        Ok(())
+    }
+
+    /// The next line. What has come of it at the deadline is kept for the next call; as in [`Client::write`], each
+    /// part has what is left of the time.
+    fn line(&mut self, deadline: Instant) -> Result<String, ClientError> {
+        loop {
+            self.stream.get_ref().set_read_timeout(Some(self.left(deadline)?))?;
+            let arrived = match self.stream.fill_buf() {
+                Ok([]) => return Err(ClientError::Closed),
+                Ok(arrived) => arrived,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.broken(error)),
+            };
+            let part = arrived.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+            let (length, ended) = (part.len(), part.ends_with(b"\n"));
+            self.begun.extend_from_slice(part);
+            self.stream.consume(length);
+            // An answer holds at most what the handlers may print, far below this.
+            if self.begun.len() > 2 * MAX_LINE {
+                return Err(ClientError::BadAnswer("the answer is too long".to_owned()));
+            }
+            if ended {
+                return String::from_utf8(std::mem::take(&mut self.begun))
+                    .map_err(|_| ClientError::BadAnswer("the answer is not UTF-8".to_owned()));
+            }
+        }
+    }
+
+    fn left(&self, deadline: Instant) -> Result<Duration, ClientError> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(ClientError::TimedOut(self.timeout)) } else { Ok(left) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A daemon that says a byte now and then, in `wait_for_notification` as in a call, takes no more time than it has.
+    #[test]
+    fn a_trickle_is_cut_at_the_deadline_and_what_has_come_is_kept() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let patience = Duration::from_millis(200);
+        let mut client = Client::on(ours).with_timeout(patience);
+        let (told, heard) = std::sync::mpsc::channel::<()>();
+        let trickle = std::thread::spawn(move || {
+            let mut theirs = theirs;
+            for byte in br#"{"method": "hook/progress", "params": {}}"# {
+                theirs.write_all(&[*byte]).unwrap();
+                // Until the client has given up, a byte comes long before each read would time out.
+                let _ = heard.recv_timeout(Duration::from_millis(20));
+            }
+            theirs.write_all(b"\n").unwrap();
+        });
+        let began = Instant::now();
+        assert!(matches!(client.wait_for_notification(patience), Err(ClientError::TimedOut(_))));
+        assert!(began.elapsed() < patience * 3, "{:?}", began.elapsed());
+        drop(told);
+        let whole = client.wait_for_notification(Duration::from_secs(20)).unwrap();
+        assert_eq!(whole, Notification { method: "hook/progress".to_owned(), params: "{}".to_owned() });
+        trickle.join().unwrap();
     }
 }
