@@ -158,7 +158,10 @@ pub(crate) async fn invoke(
             waiter
         }
     };
-    let stopping = || RpcError::new(error_code::SHUTTING_DOWN, "the daemon is stopping; the event was cut");
+    let stopping = || {
+        RpcError::new(error_code::SHUTTING_DOWN, "the daemon is stopping; the event was cut")
+            .with(serde_json::json!({ "cut": true }))
+    };
     // Run here, without a task of its own, for as long as somebody waits here.
     let mut run = Driven::new(running);
     let answer = tokio::select! {

@@ -1,8 +1,8 @@
-//! One round trip to the daemon.
+//! One question to the daemon, started if there is none; asked again while it can be, within the agent's patience.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use hooksd_client::blocking::Client;
+use hooksd_client::retry::insist;
 use hooksd_client::{ClientError, default_socket};
 use hooksd_dialects::{Dialect, Request};
 use hooksd_protocol::deadline::Deadline;
@@ -31,7 +31,6 @@ pub(super) fn ask(
         None => default_socket(),
     };
     let path = path.map_err(|error| error.to_string())?;
-    let mut client = connect(&path, until).map_err(|error| error.to_string())?;
     let mut invoke = HookInvoke {
         session: SessionRef::Inline(Box::new(session(dialect, request))),
         invocation: None,
@@ -45,25 +44,20 @@ pub(super) fn ask(
     };
     if request.event.is_none() {
         // Its decision has a form that is not known here, and nothing to say.
-        return client.call_raw("hook/invoke", &invoke).map(|_| None).map_err(|error| error.to_string());
+        let asked = insist(&path, until, |client| client.call_raw("hook/invoke", &invoke));
+        return asked.map(|_| None).map_err(|error| error.to_string());
     }
-    let answered = match client.invoke(&invoke) {
+    let answered = match insist(&path, until, |client| client.invoke(&invoke)) {
         // The id is a guess of ours; a decision does not depend on it (D21).
         Err(ClientError::Refused(error))
             if error.code == error_code::INVALID_PARAMS && names_the_id(&error) =>
         {
             invoke.options.invocation_id = None;
-            client.invoke(&invoke)
+            insist(&path, until, |client| client.invoke(&invoke))
         }
         answered => answered,
     };
     answered.map(Some).map_err(|error| error.to_string())
-}
-
-/// The daemon, started if there is none; within the agent's patience.
-fn connect(path: &std::path::Path, until: Instant) -> Result<Client, ClientError> {
-    let client = Client::connect_or_start(path, until)?;
-    Ok(client.with_timeout(until.saturating_duration_since(Instant::now())))
 }
 
 fn names_the_id(error: &hooksd_protocol::rpc::RpcError) -> bool {
