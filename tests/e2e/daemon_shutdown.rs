@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hooksd_tests::harness::{
-    Agent, Setup, World, decision, deny, error_of, events, eventually, world, world_with,
+    Agent, Setup, World, decision, deny, error_of, events, eventually, until, world, world_with,
 };
 use serde_json::json;
 
@@ -32,10 +32,10 @@ fn a_running_event_gets_its_answer_and_new_ones_are_refused() {
         assert_eq!(agent.line.refusal("session/open", world.open_params()).await.0, -32006);
         // Questions are still answered.
         assert_eq!(other.call("daemon/status", json!({})).await.unwrap()["running_handlers"], 1);
-        assert!(
-            tokio::net::UnixStream::connect(world.socket()).await.is_err(),
-            "new connections are not accepted"
-        );
+        until("new connections are not accepted", || {
+            std::os::unix::net::UnixStream::connect(world.socket()).is_err()
+        })
+        .await;
 
         world.write("go", "");
         let denied = decision("PreToolUse", json!({ "permission": deny("no") }));

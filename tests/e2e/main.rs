@@ -21,6 +21,7 @@ mod ctl_doctor;
 mod ctl_explain;
 mod ctl_hook;
 mod ctl_hook_again;
+mod ctl_hook_retry;
 mod ctl_install;
 mod ctl_invoke;
 mod ctl_look;

@@ -179,3 +179,23 @@ fn an_inline_session_repeats_too() {
         assert_eq!(line.refusal("hook/invoke", params("Read")).await, conflict);
     });
 }
+
+/// Sessions that come with their requests are told apart by their threads: the answer of a guard that one of them has
+/// asked is none for another, whose agent happens to count its calls the same way.
+#[test]
+fn an_inline_session_gets_no_answer_of_another_thread() {
+    world(async |world| {
+        world.user(&events::shell("PreToolUse", "echo x >> $W/runs; echo \"$MINE\" >&2; exit 2"));
+        let mut line = world.connect().await;
+        for (thread, runs_then) in [("one", 1), ("two", 2), ("one", 2)] {
+            let mut session = world.open_params();
+            session["thread_id"] = json!(thread);
+            session["env"] = json!({ "PATH": "/usr/bin:/bin", "MINE": thread, "W": world.text_at("") });
+            let payload = json!({ "hook_event_name": "PreToolUse", "tool_name": "Bash" });
+            let params = json!({ "session": session, "invocation_id": ID, "payload": payload });
+            let answer = line.call("hook/invoke", params).await.unwrap();
+            assert_eq!(answer["decision"]["permission"]["reason"], thread);
+            assert_eq!(runs(world), runs_then);
+        }
+    });
+}

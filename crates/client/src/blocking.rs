@@ -1,19 +1,14 @@
 //! The blocking client: one call at a time, no runtime. For one-shot programs.
-//!
-//! The first call of a connection by [`Client::connect_or_start`] outlives the daemon's end: when the connection breaks
-//! before the answer, it is made anew (by then to the next daemon) and the request is sent again, within the same
-//! deadline. A request that the daemon had not read is sent again whatever it is. One that it may have begun is sent
-//! again once, if that cannot do harm: [`Client::call_raw_again`] and [`Client::invoke`].
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use hooksd_protocol::json::{Dialect, Reading, Value, read};
 use hooksd_protocol::methods::{HookInvoke, InvokeResult};
-use hooksd_protocol::rpc::{MAX_LINE, error_code, request_line};
+use hooksd_protocol::rpc::{MAX_LINE, request_line};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -25,45 +20,15 @@ use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, peer, start};
 /// Notifications kept while an answer is awaited. Notifications. The oldest are dropped first.
 const MAX_NOTIFICATIONS: usize = 1024;
 
-/// How often a connection may break before the request on it was read. Times: the socket of a daemon that was killed
-/// takes connections until the system has closed it, a tenth of a second on a busy machine.
-const MOST_UNREAD: usize = 10;
-
-/// How long to wait before the next. Milliseconds: 50.
-const UNREAD_PAUSE: Duration = Duration::from_millis(50);
-
-/// How the daemon's end leaves a request.
-enum Fate {
-    /// Not read: the system tells who writes, or waits, that what is there will never be read.
-    Unread,
-    /// Read, and perhaps begun.
-    Read,
-}
-
-impl Fate {
-    /// `None` when the daemon has not ended.
-    fn of(error: &ClientError) -> Option<Fate> {
-        match error {
-            ClientError::Connection(error) => match error.kind() {
-                io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe => Some(Fate::Unread),
-                _ => None,
-            },
-            ClientError::Closed => Some(Fate::Read),
-            ClientError::Refused(error) if error.code == error_code::SHUTTING_DOWN => Some(Fate::Read),
-            _ => None,
-        }
-    }
-}
-
 /// A connection to the daemon.
 #[derive(Debug)]
 pub struct Client {
     stream: BufReader<UnixStream>,
-    /// Where the next daemon is to be found, for the first call of a connection that may be made anew.
-    again: Option<PathBuf>,
     next_id: u64,
     timeout: Duration,
     notifications: VecDeque<Notification>,
+    /// A line that has not ended yet.
+    begun: Vec<u8>,
 }
 
 impl Client {
@@ -86,17 +51,16 @@ impl Client {
     /// [`ClientError::CannotStart`] when none could be started, with the reason; [`ClientError::NotRunning`] when none
     /// may be.
     pub fn connect_or_start(path: &Path, deadline: Instant) -> Result<Client, ClientError> {
-        let stream = start::connect_or_start(path, deadline)?;
-        Ok(Client { again: Some(path.to_owned()), ..Client::on(stream) })
+        start::connect_or_start(path, deadline).map(Client::on)
     }
 
     fn on(stream: UnixStream) -> Client {
         Client {
             stream: BufReader::new(stream),
-            again: None,
             next_id: 1,
             timeout: CALL_TIMEOUT,
             notifications: VecDeque::new(),
+            begun: Vec::new(),
         }
     }
 
@@ -122,14 +86,12 @@ impl Client {
         read(&value, Reading::Strict).map_err(|error| bad(error.to_string()))
     }
 
-    /// Runs an event. One with an `invocation_id` is sent again when the daemon has ended in the middle of it: the same
-    /// daemon runs it once, another one anew, so that a guard of it that denies is heard.
+    /// Runs an event.
     ///
     /// # Errors
     /// As [`Client::call`].
     pub fn invoke(&mut self, invoke: &HookInvoke) -> Result<InvokeResult, ClientError> {
-        let has_id = invoke.options.invocation_id.is_some();
-        read_invoke_result(&self.exchange("hook/invoke", invoke, has_id)?)
+        read_invoke_result(&self.call_raw("hook/invoke", invoke)?)
     }
 
     /// Calls a method; the result as the daemon spelled it.
@@ -137,51 +99,11 @@ impl Client {
     /// # Errors
     /// As [`Client::call`], except that the result is not looked at.
     pub fn call_raw<P: Serialize>(&mut self, method: &str, params: &P) -> Result<String, ClientError> {
-        self.exchange(method, params, false)
-    }
-
-    /// The same for a request that may be sent again although the daemon has perhaps begun it.
-    ///
-    /// # Errors
-    /// As [`Client::call_raw`].
-    pub fn call_raw_again<P: Serialize>(&mut self, method: &str, params: &P) -> Result<String, ClientError> {
-        self.exchange(method, params, true)
-    }
-
-    fn exchange<P: Serialize>(
-        &mut self,
-        method: &str,
-        params: &P,
-        mut once_more: bool,
-    ) -> Result<String, ClientError> {
         let id = self.next_id;
         self.next_id += 1;
         let line = request_line(Some(id), method, params).map_err(ClientError::BadRequest)?;
         let deadline = Instant::now() + self.timeout;
-        let again = self.again.take();
-        let mut unread = 0;
-        loop {
-            let error = match self.send(id, &line, deadline) {
-                Err(error) => error,
-                answered => return answered,
-            };
-            match (Fate::of(&error), &again) {
-                (Some(Fate::Unread), Some(_)) if unread < MOST_UNREAD => unread += 1,
-                (Some(Fate::Read), Some(_)) if once_more => once_more = false,
-                _ => return Err(error),
-            }
-            let Some(path) = &again else { return Err(error) };
-            let left = deadline.saturating_duration_since(Instant::now());
-            std::thread::sleep(UNREAD_PAUSE.min(left));
-            self.stream = BufReader::new(start::connect_or_start(path, deadline)?);
-        }
-    }
-
-    /// Sends a request and waits for its answer.
-    fn send(&mut self, id: u64, line: &str, deadline: Instant) -> Result<String, ClientError> {
-        let left = deadline.saturating_duration_since(Instant::now()).max(SHORTEST_TIMEOUT);
-        self.stream.get_ref().set_write_timeout(Some(left))?;
-        self.stream.get_mut().write_all(line.as_bytes()).map_err(|error| self.broken(error))?;
+        self.write(line.as_bytes(), deadline)?;
         loop {
             match parse(&self.line(deadline)?)? {
                 Incoming::Answer { id: answered, result } if answered == id => {
@@ -257,29 +179,77 @@ impl Client {
         }
     }
 
-    fn line(&mut self, deadline: Instant) -> Result<String, ClientError> {
-        let mut line = Vec::new();
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(ClientError::TimedOut(self.timeout));
-            }
-            self.stream.get_ref().set_read_timeout(Some(left))?;
-            // An answer holds at most what the handlers may print, far below this.
-            let limit = (2 * MAX_LINE).saturating_sub(line.len()) as u64;
-            match (&mut self.stream).take(limit).read_until(b'\n', &mut line) {
-                Ok(0) if limit == 0 => {
-                    return Err(ClientError::BadAnswer("the answer is too long".to_owned()));
-                }
-                Ok(0) => return Err(ClientError::Closed),
-                Ok(_) if line.last() == Some(&b'\n') => {
-                    return String::from_utf8(line)
-                        .map_err(|_| ClientError::BadAnswer("the answer is not UTF-8".to_owned()));
-                }
-                Ok(_) => {}
+    /// Each part has what is left of the time: a daemon that takes a byte now and then holds up nobody.
+    fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> Result<(), ClientError> {
+        while !bytes.is_empty() {
+            self.stream.get_ref().set_write_timeout(Some(self.left(deadline)?))?;
+            match self.stream.get_mut().write(bytes) {
+                Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) => return Err(self.broken(error)),
             }
         }
+        Ok(())
+    }
+
+    /// The next line. What has come of it at the deadline is kept for the next call; as in [`Client::write`], each
+    /// part has what is left of the time.
+    fn line(&mut self, deadline: Instant) -> Result<String, ClientError> {
+        loop {
+            self.stream.get_ref().set_read_timeout(Some(self.left(deadline)?))?;
+            let arrived = match self.stream.fill_buf() {
+                Ok([]) => return Err(ClientError::Closed),
+                Ok(arrived) => arrived,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(self.broken(error)),
+            };
+            let part = arrived.split_inclusive(|byte| *byte == b'\n').next().unwrap_or_default();
+            let (length, ended) = (part.len(), part.ends_with(b"\n"));
+            self.begun.extend_from_slice(part);
+            self.stream.consume(length);
+            // An answer holds at most what the handlers may print, far below this.
+            if self.begun.len() > 2 * MAX_LINE {
+                return Err(ClientError::BadAnswer("the answer is too long".to_owned()));
+            }
+            if ended {
+                return String::from_utf8(std::mem::take(&mut self.begun))
+                    .map_err(|_| ClientError::BadAnswer("the answer is not UTF-8".to_owned()));
+            }
+        }
+    }
+
+    fn left(&self, deadline: Instant) -> Result<Duration, ClientError> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() { Err(ClientError::TimedOut(self.timeout)) } else { Ok(left) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A daemon that says a byte now and then, in `wait_for_notification` as in a call, takes no more time than it has.
+    #[test]
+    fn a_trickle_is_cut_at_the_deadline_and_what_has_come_is_kept() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let patience = Duration::from_millis(200);
+        let mut client = Client::on(ours).with_timeout(patience);
+        let (told, heard) = std::sync::mpsc::channel::<()>();
+        let trickle = std::thread::spawn(move || {
+            let mut theirs = theirs;
+            for byte in br#"{"method": "hook/progress", "params": {}}"# {
+                theirs.write_all(&[*byte]).unwrap();
+                // Until the client has given up, a byte comes long before each read would time out.
+                let _ = heard.recv_timeout(Duration::from_millis(20));
+            }
+            theirs.write_all(b"\n").unwrap();
+        });
+        let began = Instant::now();
+        assert!(matches!(client.wait_for_notification(patience), Err(ClientError::TimedOut(_))));
+        assert!(began.elapsed() < patience * 3, "{:?}", began.elapsed());
+        drop(told);
+        let whole = client.wait_for_notification(Duration::from_secs(20)).unwrap();
+        assert_eq!(whole, Notification { method: "hook/progress".to_owned(), params: "{}".to_owned() });
+        trickle.join().unwrap();
     }
 }

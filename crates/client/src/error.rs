@@ -23,6 +23,8 @@ pub enum ClientError {
         path: PathBuf,
         /// Why not, and what to do.
         reason: String,
+        /// Whether one was, and somebody has ended it at once: another attempt may do better.
+        ended: bool,
     },
     /// The connection broke.
     #[error("the connection to the daemon broke: {0}")]

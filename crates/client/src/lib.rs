@@ -14,6 +14,7 @@ mod peer;
 pub mod place;
 pub mod program;
 mod response;
+pub mod retry;
 pub mod start;
 mod wire;
 

@@ -55,17 +55,30 @@ pub(crate) fn connect_or_start(path: &Path, deadline: Instant) -> Result<UnixStr
     if !nobody_is_there || std::env::var_os(AUTOSTART_VARIABLE).is_some_and(|value| value == "0") {
         return Err(ClientError::NotRunning { path: path.to_owned(), source });
     }
-    let cannot = |reason: String| ClientError::CannotStart { path: path.to_owned(), reason };
+    let failed = |Failed { reason, ended }| ClientError::CannotStart { path: path.to_owned(), reason, ended };
+    let cannot = |reason: String| failed(Failed::from(reason));
     if owner::owns(path, deadline) {
         owner::start(deadline).map_err(cannot)?;
         return connect(path, deadline)
             .map_err(|error| cannot(format!("systemd owns the socket, and nobody answers there: {error}")));
     }
-    start(path, deadline).map_err(cannot)
+    start(path, deadline).map_err(failed)
+}
+
+/// Why none was started.
+struct Failed {
+    reason: String,
+    ended: bool,
+}
+
+impl From<String> for Failed {
+    fn from(reason: String) -> Failed {
+        Failed { reason, ended: false }
+    }
 }
 
 /// Starts a daemon, unless somebody else just has, and connects to it.
-fn start(path: &Path, deadline: Instant) -> Result<UnixStream, String> {
+fn start(path: &Path, deadline: Instant) -> Result<UnixStream, Failed> {
     prepare_folder(path).map_err(|error| error.to_string())?;
     let lock = Lock::Start.take(path, Some(deadline)).map_err(|error| match error {
         PlaceError::Held(file) => {
@@ -89,17 +102,18 @@ fn start(path: &Path, deadline: Instant) -> Result<UnixStream, String> {
     if let Ok(stream) = connect(path, deadline) {
         return Ok(stream);
     }
-    match asked {
-        Ok((_, words)) if words == LISTENING => Err("it listened, and has gone again".to_owned()),
+    let ended = |reason: String| Failed { reason, ended: true };
+    Err(match asked {
+        Ok((_, words)) if words == LISTENING => ended("it listened, and has gone again".to_owned()),
         Ok((status, words)) if words.is_empty() => {
-            Err(format!("{} ended before it listened ({status})", hooksd.display()))
+            ended(format!("{} ended before it listened ({status})", hooksd.display()))
         }
-        Ok((_, reason)) => Err(reason),
+        Ok((_, reason)) => reason.into(),
         Err(error) if error.kind() == io::ErrorKind::TimedOut => {
-            Err(format!("{} does not listen yet; is an old daemon still stopping?", hooksd.display()))
+            format!("{} does not listen yet; is an old daemon still stopping?", hooksd.display()).into()
         }
-        Err(error) => Err(format!("{}: {error}", hooksd.display())),
-    }
+        Err(error) => format!("{}: {error}", hooksd.display()).into(),
+    })
 }
 
 /// Connects. A daemon that is stopped or overrun may have no room for another connection: the kernel then waits until

@@ -89,62 +89,84 @@ pub fn fingerprint(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// How often a file is looked for whose path leads elsewhere each time. Looks. Somebody puts a link to another folder
+/// into the place of one that he then removes: the file has been there all the time.
+const MOVES: usize = 16;
+
 /// Reads the regular file at `path`, at most `limit` bytes.
 #[must_use]
 pub fn bounded(path: &Path, limit: u64) -> Found {
-    // Most files that are looked for are not there: one look tells, links on the way included.
-    if fs::metadata(path).is_err_and(|error| error.kind() == std::io::ErrorKind::NotFound) {
-        return Found::Absent;
+    for _ in 0..MOVES {
+        // Most files that are looked for are not there: one look tells, links on the way included.
+        if let Err(error) = fs::metadata(path) {
+            return missing(path, &error);
+        }
+        let real = match fs::canonicalize(path) {
+            Ok(real) => real,
+            Err(error) if is_absence(&error) => continue,
+            Err(error) => return unreadable(path, "read", &error),
+        };
+        match at_real_path(real, limit) {
+            // It was there a moment ago, by its name.
+            None => {}
+            Some(found) => return found,
+        }
     }
-    let Ok(real) = fs::canonicalize(path) else {
-        return unless_forbidden(path);
-    };
-    let unreadable = |reason: String| Found::Unreadable { path: real.clone(), reason, passing: false };
-    let failed = |what: &str, error: std::io::Error| Found::Unreadable {
-        path: real.clone(),
-        reason: format!("cannot be {what}: {error}"),
-        passing: is_passing(&error),
-    };
+    let reason = "is replaced all the time".to_owned();
+    Found::Unreadable { path: path.to_owned(), reason, passing: true }
+}
+
+/// Reads what stands at a path that leads over no link. `None` when nothing does.
+fn at_real_path(real: PathBuf, limit: u64) -> Option<Found> {
     // Opening a device can have effects, so the kind is looked at first; and again on what was opened.
     match fs::metadata(&real) {
         Ok(metadata) if metadata.is_file() => {}
-        Ok(_) => return Found::Absent,
-        Err(error) => return failed("read", error),
+        Ok(_) => return Some(Found::Absent),
+        Err(error) if is_absence(&error) => return None,
+        Err(error) => return Some(unreadable(&real, "read", &error)),
     }
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
     let file = match rustix::fs::open(&real, flags, Mode::empty()) {
         Ok(descriptor) => File::from(descriptor),
-        Err(rustix::io::Errno::NOENT) => return Found::Absent,
-        Err(error) => return failed("opened", error.into()),
+        Err(error) if is_absence(&error.into()) => return None,
+        Err(error) => return Some(unreadable(&real, "opened", &error.into())),
     };
+    let too_long = |reason: String| Found::Unreadable { path: real.clone(), reason, passing: false };
     match file.metadata() {
-        Ok(metadata) if !metadata.is_file() => return Found::Absent,
+        Ok(metadata) if !metadata.is_file() => return Some(Found::Absent),
         Ok(metadata) if metadata.len() > limit => {
-            return unreadable(format!("is {} bytes long; the limit is {limit} bytes", metadata.len()));
+            return Some(too_long(format!("is {} bytes long; the limit is {limit} bytes", metadata.len())));
         }
         Ok(_) => {}
-        Err(error) => return failed("read", error),
+        Err(error) => return Some(unreadable(&real, "read", &error)),
     }
     let mut bytes = Vec::new();
     // One byte more than allowed: the file may grow between the look and the read.
-    match file.take(limit + 1).read_to_end(&mut bytes) {
-        Ok(_) if bytes.len() as u64 > limit => {
-            unreadable(format!("is longer than the limit of {limit} bytes"))
-        }
+    Some(match file.take(limit + 1).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 > limit => too_long(format!("is longer than the limit of {limit} bytes")),
         Ok(_) => Found::File(Contents::new(real, bytes)),
-        Err(error) => failed("read", error),
-    }
+        Err(error) => unreadable(&real, "read", &error),
+    })
 }
 
-/// A path that does not resolve is absent, unless somebody forbids looking: then a guard may be hidden there.
-fn unless_forbidden(path: &Path) -> Found {
-    match fs::symlink_metadata(path) {
-        Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {
-            let reason = format!("cannot be read: {error}");
-            Found::Unreadable { path: path.to_owned(), reason, passing: false }
-        }
-        _ => Found::Absent,
-    }
+/// What the failure of a look says. Only where nothing can be, nothing is: somebody may forbid looking, or the system
+/// may be short of something, and a guard be hidden there.
+fn missing(path: &Path, error: &std::io::Error) -> Found {
+    if is_absence(error) { Found::Absent } else { unreadable(path, "read", error) }
+}
+
+fn unreadable(path: &Path, what: &str, error: &std::io::Error) -> Found {
+    let reason = format!("cannot be {what}: {error}");
+    Found::Unreadable { path: path.to_owned(), reason, passing: is_passing(error) }
+}
+
+/// Whether a path that does not resolve leads nowhere (path_resolution(7)).
+fn is_absence(error: &std::io::Error) -> bool {
+    use rustix::io::Errno;
+    let Some(error) = Errno::from_io_error(error) else {
+        return error.kind() == std::io::ErrorKind::NotFound;
+    };
+    [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG].contains(&error)
 }
 
 /// Whether the system was short of descriptors or memory, or was interrupted (open(2), read(2)).
@@ -189,5 +211,58 @@ mod tests {
         std::os::unix::fs::symlink(real.join("target"), real.join("link")).unwrap();
         let expected = Contents::new(real.join("target"), *b"x");
         assert_eq!(bounded(&real.join("link"), MAX_DOCUMENT), Found::File(expected));
+    }
+
+    /// The folder that a link leads to is replaced by another, and the old one removed, as fast as it goes: the file
+    /// is there all the time.
+    #[test]
+    fn a_file_whose_folder_is_replaced_is_never_absent() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let put = |version: usize| {
+            let new = at(&version.to_string());
+            fs::create_dir(&new).unwrap();
+            fs::write(new.join("file"), "x").unwrap();
+            std::os::unix::fs::symlink(&new, at("next")).unwrap();
+            fs::rename(at("next"), at("current")).unwrap();
+        };
+        put(0);
+        let done = std::sync::atomic::AtomicBool::new(false);
+        let seen = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for version in 1.. {
+                    if done.load(std::sync::atomic::Ordering::Relaxed) {
+                        return;
+                    }
+                    put(version);
+                    fs::remove_dir_all(at(&(version - 1).to_string())).unwrap();
+                }
+            });
+            let path = at("current").join("file");
+            let look = |_| bounded(&path, MAX_DOCUMENT);
+            let seen: Vec<Found> =
+                (0..2000).map(look).filter(|found| !matches!(found, Found::File(_))).collect();
+            done.store(true, std::sync::atomic::Ordering::Relaxed);
+            seen
+        });
+        assert_eq!(seen, []);
+    }
+
+    /// Nothing is known of what stands behind a link into a folder that may not be passed through; a superuser passes
+    /// through all of them.
+    #[test]
+    fn only_what_leads_nowhere_is_absent() {
+        use rustix::io::Errno;
+        use std::io::Error;
+        let path = Path::new("/link");
+        for error in [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG] {
+            assert_eq!(missing(path, &Error::from(error)), Found::Absent, "{error}");
+        }
+        for (error, shortage) in
+            [(Errno::ACCESS, false), (Errno::STALE, false), (Errno::NOMEM, true), (Errno::IO, true)]
+        {
+            let found = missing(path, &Error::from(error));
+            assert_eq!((found.path(), found.shortage().is_some()), (Some(path), shortage), "{error}");
+        }
     }
 }

@@ -29,14 +29,14 @@ pub(crate) struct Met {
 
 impl Met {
     /// Asks the daemon who it is. One that does not know the question is of an unknown version, and no error.
-    pub(crate) fn greet(client: &mut Client) -> Result<Met, Failure> {
+    pub(crate) fn greet(client: &mut Client) -> Result<Met, ClientError> {
         let own =
             ClientInfo { name: "hooksctl".to_owned(), version: Some(VERSION.to_owned()), observer: false };
         let greeting = Initialize { client: Some(own), protocol_version: None };
-        match client.call_raw_again("initialize", &greeting) {
+        match client.call_raw("initialize", &greeting) {
             Ok(raw) => Ok(Met::read(&serde_json::from_str(&raw).unwrap_or_default())),
             Err(ClientError::Refused(_) | ClientError::BadAnswer(_)) => Ok(Met::default()),
-            Err(error) => Err(error.into()),
+            Err(error) => Err(error),
         }
     }
 

@@ -103,9 +103,16 @@ pub(crate) async fn invoke(
     // Without an id of the caller's there is nothing to repeat, and nothing to remember.
     let given = request.options.invocation_id.as_ref();
     let id = given.map_or_else(Uuid::new_v4, |given| given.uuid);
-    // An inline session ends with its request, so its answers are remembered with those of all of them.
-    let once = || if listed { session.once.clone() } else { daemon.once.clone() };
-    let memory = given.map(|_| (once(), (pinned.snapshot().id.clone(), id)));
+    // An inline session ends with its request, so its answers are remembered with those of all of them: under its
+    // thread, for nobody else's guard has answered for it.
+    let memory = given.map(|_| {
+        let snapshot = &pinned.snapshot().id;
+        if listed {
+            (session.once.clone(), (snapshot.clone(), id))
+        } else {
+            (daemon.once.clone(), (format!("{snapshot}\n{}", session.thread_id.raw()), id))
+        }
+    });
     let delivery = match (&memory, given) {
         (Some((once, key)), Some(given)) => {
             // Spelling counts: a caller that repeats itself does it to the letter.
@@ -151,7 +158,10 @@ pub(crate) async fn invoke(
             waiter
         }
     };
-    let stopping = || RpcError::new(error_code::SHUTTING_DOWN, "the daemon is stopping; the event was cut");
+    let stopping = || {
+        RpcError::new(error_code::SHUTTING_DOWN, "the daemon is stopping; the event was cut")
+            .with(serde_json::json!({ "cut": true }))
+    };
     // Run here, without a task of its own, for as long as somebody waits here.
     let mut run = Driven::new(running);
     let answer = tokio::select! {

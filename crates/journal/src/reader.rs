@@ -1,6 +1,8 @@
 //! Reading: newest first, a page at a time.
 
 use std::collections::BTreeMap;
+use std::fs;
+use std::io::ErrorKind;
 use std::path::Path;
 use std::time::Duration;
 
@@ -55,8 +57,17 @@ pub fn last_of_agents(path: &Path) -> Result<BTreeMap<String, JournalRecord>, Jo
 }
 
 fn open(path: &Path) -> Result<Connection, JournalError> {
-    if !path.exists() {
-        return Err(JournalError::Absent(path.to_owned()));
+    // Looked at first: to open a FIFO is to wait for somebody who writes.
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_file() => {}
+        Ok(_) => {
+            let reason = "it is not a regular file".to_owned();
+            return Err(JournalError::NotOurs { path: path.to_owned(), reason });
+        }
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            return Err(JournalError::Absent(path.to_owned()));
+        }
+        Err(source) => return Err(JournalError::System { path: path.to_owned(), source }),
     }
     let failed = database(path);
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_ONLY)?;

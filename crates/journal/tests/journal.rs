@@ -171,6 +171,11 @@ fn what_is_not_ours_alone_is_not_touched() {
     fs::hard_link(&victim, &file).unwrap();
     Writer::open(&file).unwrap_err();
     assert_eq!(fs::read(&victim).unwrap(), b"precious");
+    fs::remove_file(&file).unwrap();
+    rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    Writer::open(&file).unwrap_err();
+    // Who reads does not wait for somebody who writes.
+    assert!(matches!(query(&file, &JournalQuery::default()), Err(JournalError::NotOurs { .. })));
     let gone = path(&top.path().join("gone"));
     Writer::open(&gone).unwrap_err();
     assert!(!top.path().join("gone").exists(), "the config dir was made");

@@ -33,6 +33,7 @@ use std::time::{Duration, Instant};
 
 use hooksd_client::blocking::Client;
 use hooksd_client::default_socket;
+use hooksd_client::retry::{Begun, insist};
 use hooksd_client::start::START_SECONDS;
 use hooksd_protocol::socket::check_length;
 
@@ -60,14 +61,9 @@ fn connect_or_start(arguments: &Arguments, printer: &mut Printer) -> Result<Clie
 
 /// The same, whatever version answers.
 fn start_and_greet(arguments: &Arguments) -> Result<(Client, Met), Failure> {
-    let mut client = start(arguments)?;
-    let met = Met::greet(&mut client)?;
-    Ok((client, met))
-}
-
-fn start(arguments: &Arguments) -> Result<Client, Failure> {
     let deadline = Instant::now() + Duration::from_secs(START_SECONDS);
-    Ok(patient(Client::connect_or_start(&socket(arguments)?, deadline)?))
+    let (met, client) = insist(&socket(arguments)?, deadline, Begun::AskOnceMore, Met::greet)?;
+    Ok((patient(client), met))
 }
 
 /// Connects to the daemon there is: for questions about its life, which must not begin it.

@@ -1,8 +1,8 @@
-//! One round trip to the daemon.
+//! One question to the daemon, started if there is none; asked again while it can be, within the agent's patience.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use hooksd_client::blocking::Client;
+use hooksd_client::retry::{Begun, insist};
 use hooksd_client::{ClientError, default_socket, read_invoke_result};
 use hooksd_dialects::{Dialect, Request};
 use hooksd_protocol::deadline::Deadline;
@@ -32,7 +32,6 @@ pub(super) fn ask(
         None => default_socket(),
     };
     let path = path.map_err(|error| error.to_string())?;
-    let mut client = connect(&path, until).map_err(|error| error.to_string())?;
     let mut invoke = HookInvoke {
         session: SessionRef::Inline(Box::new(session(dialect, request))),
         invocation: None,
@@ -45,32 +44,26 @@ pub(super) fn ask(
             ..InvokeOptions::default()
         },
     };
-    // What decides nothing is not asked for again once it may have begun: its handlers would run twice for nothing.
+    let insist = |begun: Begun, invoke: &HookInvoke| {
+        insist(&path, until, begun, |client| client.call_raw("hook/invoke", invoke)).map(|(raw, _)| raw)
+    };
+    // What decides nothing is left once it may have begun: its handlers would run twice for nothing.
     let Some(event) = request.event else {
         // Its decision has a form that is not known here, and nothing to say.
-        return client.call_raw("hook/invoke", &invoke).map(|_| None).map_err(|error| error.to_string());
+        return insist(Begun::Leave, &invoke).map(|_| None).map_err(|error| error.to_string());
     };
-    if event.outlives_client() {
-        let answered = client.call_raw("hook/invoke", &invoke).and_then(|raw| read_invoke_result(&raw));
-        return answered.map(Some).map_err(|error| error.to_string());
-    }
-    let answered = match client.invoke(&invoke) {
+    let begun = if event.outlives_client() { Begun::Leave } else { Begun::AskOnceMore };
+    let answered = match insist(begun, &invoke) {
         // The id is a guess of ours; a decision does not depend on it (D21).
         Err(ClientError::Refused(error))
             if error.code == error_code::INVALID_PARAMS && names_the_id(&error) =>
         {
             invoke.options.invocation_id = Some(Uuid::new_v4().into());
-            client.invoke(&invoke)
+            insist(begun, &invoke)
         }
         answered => answered,
     };
-    answered.map(Some).map_err(|error| error.to_string())
-}
-
-/// The daemon, started if there is none; within the agent's patience.
-fn connect(path: &std::path::Path, until: Instant) -> Result<Client, ClientError> {
-    let client = Client::connect_or_start(path, until)?;
-    Ok(client.with_timeout(until.saturating_duration_since(Instant::now())))
+    answered.and_then(|raw| read_invoke_result(&raw)).map(Some).map_err(|error| error.to_string())
 }
 
 fn names_the_id(error: &hooksd_protocol::rpc::RpcError) -> bool {

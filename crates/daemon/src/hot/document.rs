@@ -12,6 +12,22 @@ use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 /// take a few; a person who deletes a file does not notice.
 pub(crate) const SETTLE_MS: u64 = 500;
 
+/// What was found, looked through: the work of it is done before anybody has to wait.
+pub(crate) struct Observed {
+    found: Found,
+    fault: Option<String>,
+}
+
+impl From<Found> for Observed {
+    fn from(found: Found) -> Observed {
+        let fault = match &found {
+            Found::File(contents) => fault(contents),
+            Found::Absent | Found::Unreadable { .. } => None,
+        };
+        Observed { found, fault }
+    }
+}
+
 /// A document, its last good version, and what is wrong with the present one.
 #[derive(Debug, Default)]
 pub(crate) struct HotDocument {
@@ -23,12 +39,13 @@ pub(crate) struct HotDocument {
 
 impl HotDocument {
     /// Takes in what was found at `now`. True when what is served, or what is said about it, has changed.
-    pub(crate) fn observe(&mut self, found: Found, now: Instant) -> bool {
+    pub(crate) fn observe(&mut self, observed: impl Into<Observed>, now: Instant) -> bool {
+        let Observed { found, fault } = observed.into();
         match found {
             Found::Absent => self.absent(now),
             Found::File(contents) => {
                 self.missing_since = None;
-                match fault(&contents) {
+                match fault {
                     None => {
                         let changed = self.broken.take().is_some() || self.good.as_ref() != Some(&contents);
                         self.good = Some(contents);

@@ -17,7 +17,7 @@ use hooksd_protocol::diagnostic::Diagnostic;
 use hooksd_protocol::rpc::{RpcError, error_code};
 use tokio::sync::Notify;
 
-use self::document::HotDocument;
+use self::document::{HotDocument, Observed};
 use self::stamp::Stamp;
 
 pub(crate) use self::stamp::Stamp as FileStamp;
@@ -33,6 +33,8 @@ pub(crate) struct Slot {
 #[derive(Debug, Default)]
 struct State {
     document: HotDocument,
+    /// How often what is served, or said about it, has changed.
+    changes: u64,
     /// The file as it was read last; `None` reads again.
     stamp: Option<Stamp>,
     /// When to try again because the system was short of something.
@@ -70,17 +72,31 @@ impl Slot {
 
     /// Compares the file with what was read. True when what is served, or said about it, has changed.
     fn refresh(&self) -> bool {
-        let mut state = self.lock();
-        let stamp = Stamp::of(&self.path);
-        if stamp.is_some() && stamp == state.stamp && state.document.look_again().is_none() {
-            return false;
+        loop {
+            let (changes, was_good, stamp) = {
+                let state = self.lock();
+                let stamp = Stamp::of(&self.path);
+                if stamp.is_some() && stamp == state.stamp && state.document.look_again().is_none() {
+                    return false;
+                }
+                (state.changes, state.document.is_good(), stamp)
+            };
+            // Not under the lock: events wait for it, and the thread that hears of changes gives way to others.
+            let found = self.read(was_good);
+            let short = found.shortage().is_some();
+            let observed = Observed::from(found);
+            let mut state = self.lock();
+            if state.changes != changes {
+                // Somebody else has found a change meanwhile, perhaps one that came after this look.
+                continue;
+            }
+            state.retry = short.then(|| Instant::now() + Duration::from_millis(SHORTAGE_RETRY_MS));
+            // Stamped before it is read, so that a change in between is noticed by the next look.
+            state.stamp = stamp.filter(|stamp| !short && stamp.has_settled());
+            let changed = state.document.observe(observed, Instant::now());
+            state.changes += u64::from(changed);
+            return changed;
         }
-        let found = self.read(state.document.is_good());
-        let short = found.shortage().is_some();
-        state.retry = short.then(|| Instant::now() + Duration::from_millis(SHORTAGE_RETRY_MS));
-        // Stamped before it is read, so that a change in between is noticed by the next look.
-        state.stamp = stamp.filter(|stamp| !short && stamp.has_settled());
-        state.document.observe(found, Instant::now())
     }
 
     /// Reads the file. Something else in its place, where a good version was, is no deletion: somebody may hide a

@@ -1,0 +1,197 @@
+//! Asking again. A daemon that is stopped, replaced or overrun in the middle of a call has decided nothing: the next one
+//! decides, or the same one a moment later, for as long as the caller can wait.
+//!
+//! Guarantees: what was not run is asked until the deadline; what may have been run is asked once more, under the same
+//! invocation id, for a guard that runs twice costs less than a deny that is lost; nothing is asked after the deadline.
+
+use std::io;
+use std::path::Path;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use hooksd_protocol::rpc::error_code;
+
+use crate::ClientError;
+use crate::blocking::Client;
+
+/// How long to wait before a daemon that has gone is looked for again. Milliseconds. Long enough for it to take its
+/// socket away, and so that many who wait do not keep the next one from starting.
+const GONE_MS: u64 = 20;
+
+/// How long to wait for one that is overrun and does not say how long. Milliseconds.
+const OVERRUN_MS: u64 = 200;
+
+/// The longest such wait. Milliseconds. A daemon that wants more is asked sooner.
+const LONGEST_MS: u64 = 5_000;
+
+/// Why there is no answer, as far as another attempt may get one.
+enum Fate {
+    /// Nothing was run. After how long to ask again.
+    NotRun(Duration),
+    /// Something may have been, or the cause may last.
+    Unknown,
+}
+
+/// What to do about a request that a daemon may have begun when it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begun {
+    /// It does no harm twice, or less than it would do to miss its answer.
+    AskOnceMore,
+    /// Its handlers would run twice for nothing.
+    Leave,
+}
+
+/// Calls a daemon, started if there is none, on a connection of its own for each attempt: the answer and its connection.
+/// `call` needs nothing of an earlier connection: a session comes with it.
+///
+/// # Errors
+/// The last attempt's.
+pub fn insist<T>(
+    path: &Path,
+    deadline: Instant,
+    begun: Begun,
+    mut call: impl FnMut(&mut Client) -> Result<T, ClientError>,
+) -> Result<(T, Client), ClientError> {
+    let left = || deadline.saturating_duration_since(Instant::now());
+    let mut is_last = begun == Begun::Leave;
+    loop {
+        let asked = Client::connect_or_start(path, deadline).and_then(|client| {
+            let mut client = client.with_timeout(left());
+            Ok((call(&mut client)?, client))
+        });
+        let error = match asked {
+            Ok(answer) => return Ok(answer),
+            Err(error) => error,
+        };
+        let pause = match fate(&error) {
+            Some(Fate::NotRun(pause)) => pause,
+            Some(Fate::Unknown) if !is_last => {
+                is_last = true;
+                Duration::from_millis(GONE_MS)
+            }
+            _ => return Err(error),
+        };
+        if pause >= left() {
+            return Err(error);
+        }
+        sleep(pause);
+    }
+}
+
+fn fate(error: &ClientError) -> Option<Fate> {
+    let gone = || Fate::NotRun(Duration::from_millis(GONE_MS));
+    match error {
+        ClientError::Refused(error) if error.code == error_code::OVERLOADED => {
+            let said = error.data.as_ref().and_then(|data| data.get("retry_after_ms")?.as_u64());
+            let pause = said.unwrap_or(OVERRUN_MS).clamp(GONE_MS, LONGEST_MS);
+            Some(Fate::NotRun(Duration::from_millis(pause)))
+        }
+        ClientError::Refused(error) if error.code == error_code::SHUTTING_DOWN => {
+            let was_cut = error.data.as_ref().is_some_and(|data| data["cut"] == true);
+            Some(if was_cut { Fate::Unknown } else { gone() })
+        }
+        ClientError::Connection(error) => match error.kind() {
+            // A request that could not be written to its end was read by nobody.
+            io::ErrorKind::BrokenPipe => Some(gone()),
+            // On Linux: closed while some of the request was unread (unix(7)). Elsewhere it may say less.
+            io::ErrorKind::ConnectionReset if cfg!(target_os = "linux") => Some(gone()),
+            io::ErrorKind::ConnectionReset => Some(Fate::Unknown),
+            _ => None,
+        },
+        // It was stopped as soon as it was there, or falls over each time: once more tells.
+        ClientError::Closed | ClientError::CannotStart { ended: true, .. } => Some(Fate::Unknown),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Write};
+    use std::os::unix::net::UnixListener;
+
+    use super::*;
+
+    /// What a scripted daemon does with one connection.
+    #[derive(Clone, Copy)]
+    enum Does {
+        /// Reads a request and says this.
+        Says(&'static str),
+        /// Reads a request and closes.
+        Leaves,
+        /// Says this and closes, unasked, as one with too many connections does.
+        Refuses(&'static str),
+    }
+
+    const DONE: &str = r#"{"jsonrpc": "2.0", "id": 1, "result": "done"}"#;
+    const BUSY: &str = r#"{"jsonrpc": "2.0", "id": 1, "error":
+        {"code": -32005, "message": "busy", "data": {"retry_after_ms": 30}}}"#;
+    const FULL: &str = r#"{"jsonrpc": "2.0", "id": null, "error": {"code": -32005, "message": "full"}}"#;
+    const STOPS: &str = r#"{"jsonrpc": "2.0", "id": 1, "error": {"code": -32006, "message": "stops"}}"#;
+    const CUT: &str =
+        r#"{"jsonrpc": "2.0", "id": 1, "error": {"code": -32006, "message": "cut", "data": {"cut": true}}}"#;
+
+    /// What comes of a call that may take this long, and how many connections of the script are left.
+    fn asked(script: &[Does], patience: Duration) -> (String, usize) {
+        asked_with(script, patience, Begun::AskOnceMore)
+    }
+
+    fn asked_with(script: &[Does], patience: Duration, begun: Begun) -> (String, usize) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("socket");
+        let listener = UnixListener::bind(&path).unwrap();
+        let script = script.to_vec();
+        let (stop, stopped) = std::sync::mpsc::channel::<()>();
+        let daemon = std::thread::spawn(move || {
+            let mut left = script.len();
+            for does in script {
+                let (mut stream, _) = listener.accept().unwrap();
+                if stopped.try_recv() != Err(std::sync::mpsc::TryRecvError::Empty) {
+                    break;
+                }
+                left -= 1;
+                if !matches!(does, Does::Refuses(_)) {
+                    BufReader::new(&stream).read_line(&mut String::new()).unwrap();
+                }
+                if let Does::Says(line) | Does::Refuses(line) = does {
+                    stream.write_all(format!("{}\n", line.replace('\n', " ")).as_bytes()).unwrap();
+                }
+            }
+            left
+        });
+        let result = insist(&path, Instant::now() + patience, begun, |client| client.call_raw("x", &()));
+        let said = result.map_or_else(|error| error.to_string(), |(answer, _)| answer);
+        drop(stop);
+        // Wakes a script that has connections left; where it has none, nobody is there.
+        let _ = std::os::unix::net::UnixStream::connect(&path);
+        (said, daemon.join().unwrap())
+    }
+
+    #[test]
+    fn what_was_not_run_is_asked_until_it_is() {
+        use Does::{Refuses, Says};
+        let script = [Says(BUSY), Says(STOPS), Refuses(FULL), Says(BUSY), Says(STOPS), Says(DONE)];
+        assert_eq!(asked(&script, Duration::from_secs(20)), ("\"done\"".to_owned(), 0));
+    }
+
+    #[test]
+    fn what_may_have_been_run_is_asked_once_more() {
+        use Does::{Leaves, Says};
+        let patience = Duration::from_secs(20);
+        assert_eq!(asked(&[Leaves, Says(BUSY), Says(DONE)], patience), ("\"done\"".to_owned(), 0));
+        assert_eq!(asked(&[Says(CUT), Says(DONE)], patience), ("\"done\"".to_owned(), 0));
+        let gone = ClientError::Closed.to_string();
+        assert_eq!(asked(&[Leaves, Says(STOPS), Leaves, Says(DONE)], patience), (gone.clone(), 1));
+        // What must not run twice is asked only as long as it has not run.
+        assert_eq!(asked_with(&[Says(STOPS), Leaves, Says(DONE)], patience, Begun::Leave), (gone, 1));
+    }
+
+    #[test]
+    fn nothing_is_asked_after_the_deadline() {
+        let began = Instant::now();
+        let script = [Does::Says(BUSY); 64];
+        let (said, left) = asked(&script, Duration::from_millis(100));
+        assert_eq!(said, "busy");
+        assert!((59..64).contains(&left), "{left}");
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
+}
