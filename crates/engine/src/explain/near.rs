@@ -133,7 +133,13 @@ pub fn miss(compiled: &Matcher, text: &str, subject: &str, native: Option<&str>)
         || matches_in_any_case(compiled, text, subject)
     {
         let why = "upper and lower case differ".to_owned();
-        return Some(Miss { why, fix: format!("write {subject:?}") });
+        let fix = match spelled_otherwise(subject) {
+            Some(known) => {
+                format!("nothing: agents say {known:?}; only one that says {subject:?} needs that name too")
+            }
+            None => format!("write {subject:?}"),
+        };
+        return Some(Miss { why, fix });
     }
     let is_server = |name: &&&str| {
         let server = name.trim_end_matches('_');
@@ -154,6 +160,13 @@ pub fn miss(compiled: &Matcher, text: &str, subject: &str, native: Option<&str>)
 /// What handlers know a native tool as.
 fn known_as(native: &str) -> Option<&'static str> {
     tools::names().find(|(own, _)| *own == native).map(|(_, known)| known)
+}
+
+/// The tool of which a name is only another spelling.
+fn spelled_otherwise(name: &str) -> Option<&'static str> {
+    let mut known =
+        subjects(EventName::PreToolUse).into_iter().filter(|known| known.eq_ignore_ascii_case(name));
+    known.next().filter(|known| *known != name)
 }
 
 fn matches_in_any_case(compiled: &Matcher, text: &str, subject: &str) -> bool {
@@ -178,6 +191,13 @@ mod tests {
         for (matcher, subject, native, sentence) in [
             ("bash", "Bash", None, "upper and lower case differ; write \"Bash\""),
             ("^bash$", "Bash", None, "upper and lower case differ; write \"Bash\""),
+            (
+                "Bash",
+                "bash",
+                None,
+                "upper and lower case differ; nothing: agents say \"Bash\"; only one that says \"bash\" needs that name too",
+            ),
+            ("MyTool", "mytool", None, "upper and lower case differ; write \"mytool\""),
             (
                 "Bash(git:*)",
                 "Bash",
