@@ -10,6 +10,11 @@ use serde::Serialize;
 
 use crate::failure::Failure;
 
+/// How many of something: `1 handler`, `2 handlers`.
+pub(crate) fn count(number: usize, what: &str) -> String {
+    if number == 1 { format!("1 {what}") } else { format!("{number} {what}s") }
+}
+
 /// Writes to standard output, plain when it is not a terminal.
 pub(crate) struct Printer {
     json: bool,

@@ -15,8 +15,9 @@ use super::trust::config_dir;
 use super::{patient, socket};
 use crate::arguments::{Arguments, Doctor};
 use crate::failure::Failure;
+use crate::input::absolute;
 use crate::met::Met;
-use crate::print::{Printer, paint, safe};
+use crate::print::{Printer, count, paint, safe};
 
 /// Exit status when something is wrong.
 const SOMETHING_IS_WRONG: u8 = 1;
@@ -79,7 +80,7 @@ pub(crate) fn run(
     findings.push(looks::descriptors(status.as_ref().map(|status| (status.pid, status.max_handlers))));
     findings.push(looks::journal(&config_dir, status.as_ref().map(|status| &status.journal)));
     findings.push(looks::trust(&config_dir));
-    findings.push(looks::hooks(&config_dir));
+    findings.extend(looks::hooks(&config_dir, &absolute(None)?));
     let report = Report { ok: findings.iter().all(|finding| finding.ok), findings };
     printer.result(&report, |lines| {
         for finding in &report.findings {
@@ -112,8 +113,10 @@ fn met(client: &mut Client) -> Result<(Vec<Finding>, Option<DaemonStatus>), Fail
         Some(status) => Finding::good(
             "daemon",
             format!(
-                "process {}, up for {} s, {} sessions",
-                status.pid, status.uptime_seconds, status.sessions
+                "process {}, up for {} s, {}",
+                status.pid,
+                status.uptime_seconds,
+                count(status.sessions, "session")
             ),
         ),
         None => Finding::bad("daemon", "it does not say how it is", "hooksctl restart"),

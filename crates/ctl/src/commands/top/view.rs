@@ -4,7 +4,7 @@ use hooksd_protocol::methods::{DaemonStats, HandlerStats, SessionRow};
 use serde::Serialize;
 
 use crate::commands::log::took;
-use crate::print::one_line;
+use crate::print::{count, one_line};
 
 /// The slowest handlers that are shown. Handlers.
 const SLOWEST: usize = 10;
@@ -95,7 +95,7 @@ pub(super) fn lines(seen: &Snapshot, width: usize, most: usize) -> Vec<String> {
             "handlers     {} running, {} waiting, {} events waiting, {} processes warm",
             seen.running_handlers, seen.queued_handlers, seen.queued_events, seen.warm_processes
         ),
-        format!("sessions     {} open, {} connections", seen.sessions.len(), seen.connections),
+        format!("sessions     {} open, {}", seen.sessions.len(), count(seen.connections, "connection")),
     ];
     let is_screen = most < usize::MAX;
     let mut section = |title: String, rows: Vec<String>, shown: usize| {
