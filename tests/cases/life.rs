@@ -2,17 +2,14 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::os::unix::net::UnixStream;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::os::unix::net::UnixListener;
-use std::os::unix::process::CommandExt;
-
 use hooksd_protocol::socket::MAX_SOCKET_PATH;
-use hooksd_tests::harness::{World, daemon, events, processes, program, until, world};
-use rustix::process::Signal;
+use hooksd_tests::harness::{World, daemon, events, processes, program, until};
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::json;
 
 fn second(world: &World) -> Child {
@@ -105,20 +102,6 @@ fn b70_a_file_or_folder_at_the_path_is_refused() {
     });
 }
 
-/// (e) A socket that cannot be asked is not known to be dead. Nothing is forbidden to the superuser.
-#[test]
-fn b70_a_socket_that_cannot_be_asked_is_left_alone() {
-    if rustix::process::geteuid().is_root() {
-        return;
-    }
-    world(async |world| {
-        fs::set_permissions(world.socket(), fs::Permissions::from_mode(0o000)).unwrap();
-        fs::remove_file(world.at("run/hooksd.sock.lock")).unwrap();
-        assert_eq!(program::run(world.daemon_command()).await.status, Some(1));
-        assert!(world.socket().exists());
-    });
-}
-
 /// A path that fits is used; one byte more, or a runtime folder that is too long, is explained by both programs alike.
 #[test]
 fn b71_a_path_that_is_too_long_is_explained() {
@@ -135,7 +118,7 @@ fn b71_a_path_that_is_too_long_is_explained() {
             command.args(["--socket", socket, "status"]);
             command
         };
-        for length in [103, MAX_SOCKET_PATH] {
+        for length in [103, 104, MAX_SOCKET_PATH] {
             let socket = of_length(length);
             let mut child = daemon(&socket).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             until("it listens", || UnixStream::connect(&socket).is_ok()).await;
@@ -172,94 +155,12 @@ fn b71_a_path_that_is_too_long_is_explained() {
     });
 }
 
-/// Whatever mask the daemon is started with, folder and socket are the user's alone.
-#[test]
-fn b72_a_mask_of_zero_opens_nothing() {
-    daemon(async |world| {
-        world.stop().await;
-        fs::remove_dir_all(world.at("run")).unwrap();
-        let plain = world.daemon_command();
-        let mut command = Command::new("/bin/sh");
-        command
-            .args(["-c", "umask 0; exec \"$0\" \"$@\""])
-            .arg(plain.get_program())
-            .args(plain.get_args())
-            .env_clear();
-        command.envs(plain.get_envs().filter_map(|(name, value)| Some((name, value?))));
-        let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        // From the first moment on: the mode is looked at as soon as there is one.
-        until("the socket is there", || world.socket().exists()).await;
-        let mode = |name: &str| fs::metadata(world.at(name)).unwrap().permissions().mode() & 0o777;
-        assert_eq!((mode("run"), mode("run/hooksd.sock")), (0o700, 0o600));
-        assert_eq!((mode("run/hooksd.sock.lock"), mode("run/hooksd.sock.start")), (0o600, 0o600));
-        processes::signal(child.id(), Signal::TERM);
-        until("it ends", || child.try_wait().unwrap().is_some()).await;
-    });
-}
-
-/// Another user is kept out by the modes, and by the daemon itself where somebody has opened them.
-#[test]
-fn b72_another_user_is_refused() {
-    if !rustix::process::geteuid().is_root() {
-        println!("skipped: only the superuser can be another user");
-        return;
-    }
-    daemon(async |world| {
-        let open = |name: &str, mode| {
-            fs::set_permissions(world.at(name), fs::Permissions::from_mode(mode)).unwrap();
-        };
-        open("", 0o755);
-        let probe = world.text_at("probe");
-        assert!(
-            Command::new("/bin/cp")
-                .arg(std::env::current_exe().unwrap())
-                .arg(&probe)
-                .status()
-                .unwrap()
-                .success()
-        );
-        let as_nobody = async || {
-            let mut command = Command::new(&probe);
-            command.args(["--exact", "life::helper", "--ignored", "--nocapture"]).uid(65534).gid(65534);
-            command.env_clear().env("HELPER", "probe").env("SOCKET", world.socket()).current_dir("/");
-            command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-            let said = program::run(command).await.stdout;
-            let result = said.lines().find_map(|line| line.split_once("probe: "));
-            result.unwrap_or_else(|| panic!("{said}")).1.to_owned()
-        };
-        assert_eq!(as_nobody().await, "PermissionDenied");
-        open("run", 0o755);
-        assert_eq!(as_nobody().await, "PermissionDenied");
-        open("run/hooksd.sock", 0o666);
-        assert_eq!(as_nobody().await, "closed");
-        assert!(world.read("daemon.log").unwrap().contains("refused a connection of another user"));
-        world.agent().await;
-    });
-}
-
-/// Not a test: what other tests run as a process of its own.
+/// Not a test: a daemon of another version, as a process of its own.
 #[test]
 #[ignore = "a helper of other tests"]
 fn helper() {
     let Some(socket) = std::env::var_os("SOCKET") else { return };
-    match std::env::var("HELPER").unwrap().as_str() {
-        "probe" => println!("probe: {}", probe(&UnixStream::connect(socket))),
-        kind => pretend(&UnixListener::bind(socket).unwrap(), kind),
-    }
-}
-
-fn probe(connected: &std::io::Result<UnixStream>) -> String {
-    let mut stream = match connected {
-        Ok(stream) => stream,
-        Err(error) => return format!("{:?}", error.kind()),
-    };
-    // It may be closed before or after this is written.
-    let _ = stream.write_all(b"{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"daemon/status\"}\n");
-    let mut answer = String::new();
-    match BufReader::new(stream).read_line(&mut answer) {
-        Ok(0) | Err(_) => "closed".to_owned(),
-        Ok(_) => "answered".to_owned(),
-    }
+    pretend(&UnixListener::bind(socket).unwrap(), &std::env::var("HELPER").unwrap());
 }
 
 /// A daemon of another version: `older` says so, `mute` understands nothing.
@@ -368,5 +269,27 @@ fn b74_term_drains_and_hup_kills_nothing() {
         assert_eq!(agent.answer(id).await.behavior(), "deny");
         assert_eq!(world.ended().await, Some(0));
         assert!(!world.socket().exists());
+    });
+}
+
+/// HUP for the daemon's whole process group, as a terminal that goes away sends it: handlers are in sessions of their own
+/// and go on, and the daemon does as well.
+#[test]
+fn b74_a_hup_for_the_whole_group_costs_no_handler() {
+    daemon(async |world| {
+        world.stop().await;
+        let mut command = world.daemon_command();
+        let mut child = command.process_group(0).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        until("it listens", || UnixStream::connect(world.socket()).is_ok()).await;
+        let mut agent = world.agent_of(&events::shell("PreToolUse", "touch $W/runs; sleep 1; exit 2")).await;
+        let id = agent.start(&events::pre()).await;
+        world.appears("runs").await;
+        let group = Pid::from_raw(child.id().cast_signed()).unwrap();
+        kill_process_group(group, Signal::HUP).unwrap();
+        assert_eq!(agent.answer(id).await.behavior(), "deny");
+        assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
+        processes::signal(child.id(), Signal::TERM);
+        until("it ends", || child.try_wait().unwrap().is_some()).await;
+        assert!(child.wait().unwrap().success());
     });
 }

@@ -1,5 +1,5 @@
 //! Faults that people have really hit, each as a test named after its case: `b06_...` is case B06. The doc comment of a
-//! test is the rule it protects. `README.md` beside this file lists the cases that have no test yet.
+//! test is the rule it protects. `README.md` beside this file says which file holds which case.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -21,5 +21,6 @@ mod shape;
 mod status;
 mod terminal;
 mod trust;
+mod users;
 mod variables;
 mod wire;

@@ -64,6 +64,7 @@ const VARYING: [(&str, &str); 23] = [
     (r"(?m)^[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{3} ", "[TIME] "),
     // Ids of events and sessions that the test did not make.
     (r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", "[ID]"),
+    (r"hooksctl explain [0-9a-f]{8}`", "hooksctl explain [ID]`"),
     (r#""session":"[0-9a-f]{32}""#, r#""session":"[ID]""#),
     (r#"session [0-9a-f]{32}"#, r#"session [ID]"#),
     (r"process [0-9]+\b", "process [PID]"),

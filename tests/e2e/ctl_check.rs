@@ -117,7 +117,13 @@ fn the_default_is_every_document_that_counts_here() {
         let done = ctl(world, &["check", "--config-dir", &config]).await;
         let (user, project) =
             (world.text_at("config/hooks.json"), world.text_at("project/.deepagents/hooks.json"));
-        let stdout = format!("{user}: 1 handler would be used\n{project}: 1 handler would be used\n");
+        let root = world.text_at("project");
+        let stdout = format!(
+            "{user}: 1 handler would be used\n\
+             {project}: note[project_untrusted]: the project is not trusted, so none of it runs\n\
+             \x20   fix: look at it with `hooksctl trust status {root}`, then `hooksctl trust grant {root} --yes`\n\
+             {project}: 1 handler would be used\n"
+        );
         assert_eq!(done, Done { status: Some(0), stdout, stderr: String::new() });
     });
 }
@@ -145,7 +151,6 @@ fn a_slow_handler_is_found_in_the_journal() {
 #[test]
 fn sound_documents_have_no_findings() {
     world(async |world| {
-        let config = world.text_at("config");
         world.script("project/.deepagents/guard.sh", "#!/bin/sh\nexit 2\n", 0o755);
         let commands = [
             "bash -lc 'exit 2'",
@@ -174,7 +179,8 @@ fn sound_documents_have_no_findings() {
         }});
         world.user(&document);
         world.project(&document);
-        let done = ctl(world, &["check", "--config-dir", &config]).await;
+        let project = world.text_at("project/.deepagents/hooks.json");
+        let done = ctl(world, &["check", &world.text_at("config/hooks.json"), &project]).await;
         assert_eq!((done.status, done.stdout.lines().count()), (Some(0), 2), "{}", done.stdout);
     });
 }

@@ -56,6 +56,39 @@ fn each_thing_that_is_wrong_has_a_fix() {
     });
 }
 
+/// What `check` finds keeps hooks from running as well, and so does a project that is not trusted.
+#[test]
+fn hooks_that_do_not_do_what_was_meant_are_told() {
+    world(async |world| {
+        let hooks = async || {
+            let (status, report) = doctor(world, &[]).await;
+            let all = report["findings"].as_array().unwrap().iter().filter(|one| one["area"] == "hooks");
+            (status, all.map(|one| one["message"].as_str().unwrap().to_owned()).collect::<Vec<_>>())
+        };
+        world.user(&json!({ "hooks": { "PreToolUse": [
+            { "matcher": "bash", "hooks": [{ "type": "command", "command": "exit 1", "timeout": 5000 }] },
+        ]}}));
+        let user = world.text_at("config/hooks.json");
+        assert_eq!(hooks().await, (Some(1), vec![format!("{user}: 3 problems")]));
+        world.user(&events::shell("Stop", "true"));
+        world.project(&events::shell("Stop", "true"));
+        let (status, messages) = hooks().await;
+        assert_eq!((status, messages.len()), (Some(0), 2), "{messages:?}");
+        let project = world.text_at("project/.deepagents/hooks.json");
+        assert!(
+            messages[1].starts_with(&format!("{project}: the project is not trusted, so none of it runs; ")),
+            "{messages:?}"
+        );
+        let checked = ctl(world, &["check", "--config-dir", &world.text_at("config")]).await;
+        assert_eq!(checked.status, Some(0));
+        assert!(checked.stdout.contains(&format!("{project}: note[project_untrusted]: ")), "{checked:?}");
+        let granted =
+            ctl(world, &["trust", "grant", "--yes", "--config-dir", &world.text_at("config")]).await;
+        assert_eq!(granted.status, Some(0), "{granted:?}");
+        assert_eq!(hooks().await.1[1], format!("{project}, 1 handler"));
+    });
+}
+
 #[test]
 fn without_a_daemon_it_says_so_and_starts_none() {
     world(async |world| {

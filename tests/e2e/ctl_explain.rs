@@ -1,7 +1,7 @@
 //! `hooksctl explain`: for people and for programs, without a daemon and with one.
 
 use hooksd_tests::harness::program::Done;
-use hooksd_tests::harness::{World, daemon, events, world};
+use hooksd_tests::harness::{World, daemon, events, eventually, world};
 use serde_json::{Value, json};
 
 use crate::ctl::{ctl, ctl_with};
@@ -154,5 +154,34 @@ fn an_open_session_is_asked_of_the_daemon() {
             done.stdout
         );
         assert!(done.stdout.contains("\n1 of 2 handlers would run\n"), "{}", done.stdout);
+    });
+}
+
+/// Where nobody is there, trust for good does not count; an event of the journal is explained as it was.
+#[test]
+fn an_event_without_a_person_is_explained_as_such() {
+    daemon(async |world| {
+        world.project(&events::shell("PreToolUse", "exit 2"));
+        let config = world.text_at("config");
+        let granted = ctl(world, &["trust", "grant", "--yes", "--config-dir", &config]).await;
+        assert_eq!(granted.status, Some(0), "{granted:?}");
+        let pre = world.write("pre.json", events::pre().to_string());
+        let pre = pre.to_str().unwrap();
+        let ran = ctl(world, &["--json", "invoke", "--mode", "headless", pre]).await;
+        let ran: Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!(ran["handlers"], json!([]));
+        let id = &ran["invocation_id"].as_str().unwrap()[..8];
+        let done = eventually("it is in the journal", async || {
+            let done = explain(world, &[id]).await;
+            (done.status == Some(0)).then_some(done)
+        })
+        .await;
+        for sentence in [
+            "the configuration is the same now",
+            "untrusted: nobody is there",
+            "fix: ask with --mode interactive",
+        ] {
+            assert!(done.stdout.contains(sentence), "{sentence}: {}", done.stdout);
+        }
     });
 }

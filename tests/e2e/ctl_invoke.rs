@@ -1,7 +1,7 @@
 //! `hooksctl invoke`: an event from a file or standard input, in any of its three forms.
 
 use hooksd_tests::harness::program::Done;
-use hooksd_tests::harness::{World, decision, events, world};
+use hooksd_tests::harness::{World, decision, events, eventually, world};
 use serde_json::{Value, json};
 
 use crate::ctl::{ctl, ctl_json, ctl_with};
@@ -35,6 +35,8 @@ fn prints_the_decision_for_people() {
                 { "type": "command", "command": "exit 1" },
                 { "type": "command", "command": "kill -9 $$" },
                 { "type": "command", "command": "true", "argv": ["/nonexistent/x"] },
+                { "type": "command", "command": "echo one >&2; echo 'the fault' >&2; exit 126" },
+                { "type": "command", "command": "echo bad >&2; exit 1", "onFailure": "block" },
             ]}],
             "UserPromptSubmit": [{ "hooks": [{ "type": "command", "command": "echo one; echo two" }, {
                 "type": "command", "command": "echo '{\"continue\":false,\"stopReason\":\"enough\",\"systemMessage\":\"n\"}'",
@@ -50,10 +52,16 @@ fn prints_the_decision_for_people() {
                 "  PreToolUse:0:1 failed, exit 1, N ms, from $C/hooks.json",
                 "  PreToolUse:0:2 failed, signal 9, N ms, from $C/hooks.json",
                 "  PreToolUse:0:3 failed, N ms, from $C/hooks.json",
+                "  PreToolUse:0:4 failed, exit 126, N ms, from $C/hooks.json",
+                "  PreToolUse:0:5 blocked, exit 1, N ms, from $C/hooks.json",
                 "warning[nonzero_exit] PreToolUse:0:1: exited with status 1 (1 does not block; 2 does)",
                 "warning[nonzero_exit] PreToolUse:0:2: was killed by signal 9 (KILL)",
                 "warning[launch_failed] PreToolUse:0:3: could not be started: \"/nonexistent/x\" does not exist \
              (No such file or directory (os error 2)); correct the path",
+                "warning[nonzero_exit] PreToolUse:0:4: exited with status 126 (not executable?): \"the fault\"",
+                "warning[nonzero_exit] PreToolUse:0:5: exited with status 1: \"bad\"",
+                "warning[failure_blocked] PreToolUse:0:5: PreToolUse:0:5 (\"echo bad >&2; exit 1\") failed and is set to block on failure: \
+             exited with status 1: \"bad\"",
             ],
         );
         assert_eq!(done, expected);
@@ -75,8 +83,16 @@ fn prints_the_decision_for_people() {
         let lines = ["Stop: go on", "feedback: more", "  Stop:0:0 blocked, exit 2, N ms, from $C/hooks.json"];
         assert_eq!(done, reported(world, &lines));
         let done = ctl_with(world, &["invoke"], &events::session_start().to_string()).await;
-        let nothing = "  no handler is for this event (hooksctl show lists what is loaded)";
-        assert_eq!(done, reported(world, &["SessionStart: done", nothing]));
+        let (said, id) = done.stdout.split_once("`hooksctl explain ").unwrap();
+        assert_eq!(said, "SessionStart: done\n  no handler ran on this event: ");
+        let id = &id[..8];
+        let config = world.text_at("config");
+        let why = eventually("it is in the journal", async || {
+            let why = ctl(world, &["explain", "--config-dir", &config, id]).await;
+            (why.status == Some(0)).then_some(why)
+        })
+        .await;
+        assert!(why.stdout.contains("no handler of SessionStart is in any document"), "{why:?}");
     });
 }
 
@@ -166,7 +182,7 @@ fn an_input_that_is_no_event_is_exit_2() {
             (r#"{"event":"Nope"}"#, "event"),
             (r#"{"event":"PreToolUse"}"#, "call"),
             (r#"{"hook_event_name":"Stop","cwd":"here"}"#, "cwd"),
-            (" ", "cannot be read"),
+            (" ", "there is no event: give a file, or the event's JSON on standard input"),
         ] {
             let done = ctl_with(world, &["invoke"], input).await;
             assert_eq!((done.status, done.stdout.as_str()), (Some(2), ""), "{input}: {done:?}");

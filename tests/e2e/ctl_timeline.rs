@@ -62,7 +62,7 @@ fn timeline_shows_when_which_handler_ran() {
 
         let stop = stops["records"][0]["invocation_id"].as_str().unwrap();
         let none = ctl(world, &["timeline", "--config-dir", &config, stop]).await;
-        assert!(none.stdout.contains("no handler was for this event"), "{none:?}");
+        assert!(none.stdout.contains("no handler ran on this event: `hooksctl explain "), "{none:?}");
         let wrong = ctl(world, &["timeline", "--config-dir", &config, "zzz"]).await;
         assert_eq!((wrong.status, wrong.stdout.as_str()), (Some(2), ""), "{wrong:?}");
     });

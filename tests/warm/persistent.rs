@@ -117,6 +117,7 @@ fn an_answer_after_the_timeout_reaches_nobody() {
             late.decision(),
             decision("SessionStart", json!({ "diagnostics": ["timeout SessionStart:0:0"] }))
         );
+        assert!(late.message("timeout").contains("prints one line for each line it reads"));
         tokio::time::sleep(Duration::from_millis(100)).await;
         let next = agent.invoke(&events::session_start()).await;
         assert_ne!(notices(&next), first);

@@ -57,6 +57,10 @@ pub(crate) fn read_text(file: Option<&Path>) -> Result<String, Failure> {
 
 /// Reads an event. `folder` is its cwd when it does not say one.
 pub(crate) fn read_event(text: &str, folder: &Path) -> Result<EventInput, Failure> {
+    if text.trim().is_empty() {
+        let message = "there is no event: give a file, or the event's JSON on standard input";
+        return Err(Failure::Input(message.to_owned()));
+    }
     let wrong = |message: String| Failure::Input(format!("the event cannot be read: {message}"));
     let value = Value::parse(text, Dialect::Strict).map_err(|error| wrong(error.to_string()))?;
     if value.get("hook_event_name").is_some() {

@@ -89,9 +89,10 @@ fn main() -> ExitCode {
     match run(arguments, &mut starter) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            tracing::error!("{error:#}");
+            let reason = reason(&error);
+            tracing::error!("{reason}");
             if let Some(starter) = starter {
-                starter.failed(&format!("{error:#}"));
+                starter.failed(&reason);
             }
             let running = matches!(error.downcast_ref(), Some(ListenError::AlreadyRunning(_)));
             match (running, error.is::<SettingsError>()) {
@@ -101,6 +102,19 @@ fn main() -> ExitCode {
             }
         }
     }
+}
+
+/// An error with its causes; those that it names itself are said once.
+fn reason(error: &anyhow::Error) -> String {
+    let mut said = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if said.is_empty() {
+            said = cause;
+        } else if !said.contains(&cause) {
+            said = format!("{said}: {cause}");
+        }
+    }
+    said
 }
 
 fn run(arguments: Arguments, starter: &mut Option<Starter>) -> Result<()> {

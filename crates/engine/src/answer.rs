@@ -94,6 +94,15 @@ pub fn exit_reason(stderr: &[u8]) -> String {
     if reason.is_empty() { DEFAULT_EXIT_REASON.to_owned() } else { reason.to_owned() }
 }
 
+/// What a handler that failed complained of: the last line of stderr, where interpreters and shells say what it was; empty
+/// when there is none.
+#[must_use]
+pub fn last_words(stderr: &[u8]) -> String {
+    let text = String::from_utf8_lossy(stderr);
+    let last = text.lines().rev().find(|line| !line.trim_matches(is_space).is_empty());
+    last.map(|line| format!(": {}", excerpt(line))).unwrap_or_default()
+}
+
 /// The beginning of a text, on one line, with control characters escaped.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
@@ -117,6 +126,13 @@ mod tests {
     fn an_excerpt_cannot_move_the_cursor() {
         assert_eq!(excerpt(" \u{1b}[2Jx\n\u{9b}y "), r#""\u{1b}[2Jx\n\u{9b}y""#);
         assert_eq!(excerpt(&"x".repeat(200)).chars().count(), MAX_EXCERPT + 3);
+    }
+
+    #[test]
+    fn the_last_line_of_stderr_says_what_it_was() {
+        let traceback = b"Traceback (most recent call last):\n  File \"x\"\nKeyError: 'y'\n\n";
+        assert_eq!(last_words(traceback), r#": "KeyError: 'y'""#);
+        assert_eq!((last_words(b"").as_str(), last_words(b" \n").as_str()), ("", ""));
     }
 
     #[test]

@@ -44,19 +44,28 @@ pub(crate) fn run(wanted: &Check, printer: &mut Printer) -> Result<ExitCode, Fai
         files.extend(defaults.into_iter().flatten().filter(|path| path.symlink_metadata().is_ok()));
         files.dedup();
         if files.is_empty() {
-            config_dir?;
-            let message =
-                "there is no hooks.json of yours, and none of this project: `hooksctl init` writes one";
-            return Err(Failure::Input(message.to_owned()));
+            let yours = config_dir?.join(project::HOOKS_FILE);
+            let message = format!(
+                "there is neither {} nor {}: `hooksctl init` writes one",
+                yours.display(),
+                project::document(&root).display()
+            );
+            return Err(Failure::Input(message));
         }
     }
     let config_dir = config_dir.unwrap_or_default();
     let journal = hooksd_journal::path(&config_dir);
     let own = config_dir.join(project::HOOKS_FILE);
+    let own_choice = !wanted.files.is_empty();
     let check = |file: &PathBuf| {
         let folder = file.parent().filter(|folder| folder.ends_with(project::PROJECT_FOLDER));
         let its_root = folder.and_then(Path::parent).unwrap_or(&root);
-        lint::file(file, Some(its_root).filter(|_| *file != own), &journal)
+        let mut checked = lint::file(file, Some(its_root).filter(|_| *file != own), &journal);
+        // Who names a file asks about its text, perhaps where nothing is ever trusted.
+        if *file != own && !own_choice {
+            checked.findings.extend(lint::untrusted(file, its_root, &config_dir));
+        }
+        checked
     };
     let checked: Vec<Checked> = files.iter().map(check).collect();
     match wanted.format {

@@ -113,9 +113,15 @@ pub(crate) fn describe(result: &InvokeResult, lines: &mut Vec<String>) {
         ));
     }
     if result.handlers.is_empty() {
-        lines.push("  no handler is for this event (hooksctl show lists what is loaded)".to_owned());
+        lines.push(format!("  {}", no_handler(&result.invocation_id.to_string())));
     }
     lines.extend(decision.diagnostics.iter().map(diagnostic));
+}
+
+/// What is said of an event on which nothing ran, and how to find out why.
+pub(crate) fn no_handler(invocation_id: &str) -> String {
+    let id = invocation_id.get(..8).unwrap_or(invocation_id);
+    format!("no handler ran on this event: `hooksctl explain {}` says why", safe(id))
 }
 
 fn verdict(body: &Body) -> String {

@@ -8,6 +8,7 @@ use hooksd_journal::{MAX_LIMIT, query};
 use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::methods::{JournalHandler, JournalPage, JournalQuery, JournalRecord};
 
+use super::invoke::no_handler;
 use super::tail::outcome;
 use crate::arguments::{Log, LogAction};
 use crate::failure::Failure;
@@ -140,6 +141,10 @@ fn describe(record: &JournalRecord, lines: &mut Vec<String>) {
     }
     let reason = record.reason.as_deref().map(|reason| format!(": {}", safe(reason))).unwrap_or_default();
     lines.push(format!("outcome     {}{reason}", outcome(&record.outcome)));
+    if record.handlers.is_empty() {
+        lines.push(String::new());
+        lines.push(no_handler(&record.invocation_id));
+    }
     for handler in &record.handlers {
         lines.push(String::new());
         let ended = ended(handler.status, handler.exit_code, handler.signal);
@@ -155,9 +160,7 @@ fn describe(record: &JournalRecord, lines: &mut Vec<String>) {
         };
         let queued = took(handler.queue_us);
         let (out, err) = (handler.stdout_bytes, handler.stderr_bytes);
-        lines.push(format!(
-            "    waited {queued}, {ran}{warm}; {out} bytes of output, {err} of complaints{cut}"
-        ));
+        lines.push(format!("    waited {queued}, {ran}{warm}; {out} bytes on stdout, {err} on stderr{cut}"));
         for (name, text) in [("stdout", &handler.stdout), ("stderr", &handler.stderr)] {
             if let Some(text) = text.as_deref().filter(|text| !text.is_empty()) {
                 lines.push(format!("    {name}: {}", safe(text.trim_end())));

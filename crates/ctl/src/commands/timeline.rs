@@ -2,6 +2,7 @@
 
 use std::process::ExitCode;
 
+use super::invoke::no_handler;
 use super::log::{one_record, took};
 use super::tail::outcome;
 use crate::arguments::Timeline;
@@ -41,7 +42,7 @@ fn draw(event: &Waterfall, width: usize, lines: &mut Vec<String>) {
         safe(&event.time)
     ));
     if event.handlers.is_empty() {
-        lines.push("no handler was for this event".to_owned());
+        lines.push(no_handler(&event.invocation_id));
         return;
     }
     let names: Vec<String> = event.handlers.iter().map(|lane| one_line(&lane.id)).collect();

@@ -18,8 +18,9 @@ use std::path::Path;
 
 use hooksd_config::check;
 use hooksd_config::places::{self, Place};
-use hooksd_config::read::{Found, MAX_DOCUMENT, bounded};
-use hooksd_protocol::diagnostic::Severity;
+use hooksd_config::read::{Found, MAX_DOCUMENT, bounded, fingerprint};
+use hooksd_config::trust::{Policy, Store};
+use hooksd_protocol::diagnostic::{Severity, code};
 use hooksd_protocol::methods::Scope;
 use serde::Serialize;
 
@@ -89,6 +90,22 @@ impl Document<'_> {
             text: line.map(|line| line.chars().take(MAX_LINE).collect()),
         }
     }
+}
+
+/// That the hooks of a project are not used, when they are not: its document as it is now is not trusted.
+pub(crate) fn untrusted(path: &Path, root: &Path, config_dir: &Path) -> Option<Finding> {
+    let Found::File(contents) = bounded(path, MAX_DOCUMENT) else { return None };
+    let policy = Policy::with_store(Store::read(config_dir));
+    if policy.trusts(root, &fingerprint(&contents.bytes)) {
+        return None;
+    }
+    let document = Document { path: path.display().to_string(), text: "", root: Some(root) };
+    let message = "the project is not trusted, so none of it runs".to_owned();
+    let shown = root.display();
+    let fix =
+        format!("look at it with `hooksctl trust status {shown}`, then `hooksctl trust grant {shown} --yes`");
+    let finding = document.placed(None, code::PROJECT_UNTRUSTED, message, fix);
+    Some(Finding { severity: Severity::Debug, ..finding })
 }
 
 /// Looks at the file at `path`. `journal` is the database to ask for times; `root` the project whose it

@@ -52,6 +52,7 @@ fn look(daemon: &Daemon, target: Target, input: &Input) -> Result<ConfigExplaine
         root: pinned.root.display().to_string(),
         reports_legacy: session.reports_legacy.load(Ordering::Acquire),
         too_deep: pinned.depth() >= MAX_DEPTH,
+        headless: pinned.view.mode == Mode::Headless,
         pinned: pinned_session,
     };
     let documents = documents_now(daemon, &pinned)?;

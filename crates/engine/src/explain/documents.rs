@@ -161,6 +161,14 @@ fn not_served(
     let also =
         if rule == Rule::Runs { "its matcher is for the event" } else { "nor is its matcher for the event" };
     match document.standing {
+        Standing::Untrusted if asked.circumstances.headless => {
+            let why = format!(
+                "nobody is there, and trust that was granted for good counts with a person only ({also})"
+            );
+            let fix =
+                "ask with --mode interactive; or have the agent itself trust it (`trust` of session/open)";
+            Some((Rule::Untrusted, why, Some(fix.to_owned())))
+        }
         Standing::Untrusted => {
             let root = &asked.circumstances.root;
             let fix = format!(

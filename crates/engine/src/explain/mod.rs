@@ -31,6 +31,8 @@ pub struct Circumstances {
     pub reports_legacy: bool,
     /// Whether hooks run so deep already that none runs any more (D12).
     pub too_deep: bool,
+    /// Whether nobody is there, so that trust that lasts does not count.
+    pub headless: bool,
     /// Whether the snapshot is a session's, which is moved by `session/reload`.
     pub pinned: bool,
 }

@@ -133,13 +133,11 @@ pub fn miss(compiled: &Matcher, text: &str, subject: &str, native: Option<&str>)
         || matches_in_any_case(compiled, text, subject)
     {
         let why = "upper and lower case differ".to_owned();
-        let is_known = tools::names().any(|(_, known)| names.contains(&known));
-        // What handlers know is written right; rather the tool that was asked about is none.
-        let fix = match is_known {
-            true => {
-                format!("keep it: handlers know no tool {subject:?}, unless an agent has one of that name")
+        let fix = match spelled_otherwise(subject) {
+            Some(known) => {
+                format!("nothing: agents say {known:?}; only one that says {subject:?} needs that name too")
             }
-            false => format!("write {subject:?}"),
+            None => format!("write {subject:?}"),
         };
         return Some(Miss { why, fix });
     }
@@ -164,6 +162,13 @@ fn known_as(native: &str) -> Option<&'static str> {
     tools::names().find(|(own, _)| *own == native).map(|(_, known)| known)
 }
 
+/// The tool of which a name is only another spelling.
+fn spelled_otherwise(name: &str) -> Option<&'static str> {
+    let mut known =
+        subjects(EventName::PreToolUse).into_iter().filter(|known| known.eq_ignore_ascii_case(name));
+    known.next().filter(|known| *known != name)
+}
+
 fn matches_in_any_case(compiled: &Matcher, text: &str, subject: &str) -> bool {
     let Matcher::Expression(_) = compiled else { return false };
     let any_case = Matcher::compile(EventName::PreToolUse, Some(&format!("(?i:{text})")));
@@ -186,6 +191,13 @@ mod tests {
         for (matcher, subject, native, sentence) in [
             ("bash", "Bash", None, "upper and lower case differ; write \"Bash\""),
             ("^bash$", "Bash", None, "upper and lower case differ; write \"Bash\""),
+            (
+                "Bash",
+                "bash",
+                None,
+                "upper and lower case differ; nothing: agents say \"Bash\"; only one that says \"bash\" needs that name too",
+            ),
+            ("MyTool", "mytool", None, "upper and lower case differ; write \"mytool\""),
             (
                 "Bash(git:*)",
                 "Bash",

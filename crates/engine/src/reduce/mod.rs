@@ -5,6 +5,7 @@ mod verdict;
 
 pub use verdict::Verdict;
 
+use hooksd_config::lifecycle::Lifecycle;
 use hooksd_config::{Handler, OnFailure};
 use hooksd_protocol::decision::{Behavior, Body, Decision, Permission};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
@@ -12,7 +13,7 @@ use hooksd_protocol::event::{EventName, PlainOutput};
 use hooksd_protocol::methods::{Capability, HandlerStatus};
 use hooksd_protocol::output::Answer;
 
-use crate::answer::{FullAnswer, Said, exit_reason, read_stdout};
+use crate::answer::{FullAnswer, Said, exit_reason, last_words, read_stdout};
 use crate::names::{describe, signal_name};
 use crate::outcome::{End, Outcome};
 use crate::projection::Facts;
@@ -76,8 +77,8 @@ impl<'a> Reducer<'a> {
         self.blocked = false;
         let failure = match outcome {
             None => Some((HandlerStatus::Failed, "its matcher took too many steps".to_owned())),
-            Some(outcome) if handler.legacy.is_some() => return self.legacy(outcome),
-            Some(outcome) => self.outcome(outcome),
+            Some(outcome) if handler.legacy.is_some() => return self.legacy(outcome, handler),
+            Some(outcome) => self.outcome(outcome, handler),
         };
         match failure {
             None if self.blocked => HandlerStatus::Blocked,
@@ -93,15 +94,15 @@ impl<'a> Reducer<'a> {
     }
 
     /// A handler of the older form: its output and status mean nothing, only failures are said (BEHAVIOUR section 11).
-    fn legacy(&mut self, outcome: &Outcome) -> HandlerStatus {
+    fn legacy(&mut self, outcome: &Outcome, handler: &Handler) -> HandlerStatus {
         match &outcome.end {
             End::Exited(_) | End::Signaled(_) => HandlerStatus::Ok,
-            _ => self.outcome(outcome).map_or(HandlerStatus::Ok, |(status, _)| status),
+            _ => self.outcome(outcome, handler).map_or(HandlerStatus::Ok, |(status, _)| status),
         }
     }
 
     /// Applies one outcome. A failure is diagnosed and returned with its cause.
-    fn outcome(&mut self, outcome: &Outcome) -> Option<(HandlerStatus, String)> {
+    fn outcome(&mut self, outcome: &Outcome, handler: &Handler) -> Option<(HandlerStatus, String)> {
         if let Some(folder) = &outcome.ran_in_instead {
             let message = format!("the event's cwd is gone; the handler ran in {folder}");
             self.diagnose(code::CWD_MISSING, &message, Some("cwd"));
@@ -137,19 +138,27 @@ impl<'a> Reducer<'a> {
                 None
             }
             End::Exited(status) => {
-                let hint = if *status == 1 { " (1 does not block; 2 does)" } else { "" };
-                let cause = format!("exited with status {status}{hint}");
+                let hint = match (*status, handler.on_failure) {
+                    (1, OnFailure::Ignore) => " (1 does not block; 2 does)",
+                    (126, _) => " (not executable?)",
+                    (127, _) => " (not found?)",
+                    _ => "",
+                };
+                let cause = format!("exited with status {status}{hint}{}", last_words(&outcome.stderr.bytes));
                 failed(self, HandlerStatus::Failed, code::NONZERO_EXIT, cause)
             }
             End::Signaled(signal) => {
-                let cause = format!("was killed by signal {signal}{}", signal_name(*signal));
+                let words = last_words(&outcome.stderr.bytes);
+                let cause = format!("was killed by signal {signal}{}{words}", signal_name(*signal));
                 failed(self, HandlerStatus::Failed, code::NONZERO_EXIT, cause)
             }
             End::TimedOut => {
-                let cause = format!(
-                    "did not end within its time and was stopped after {:.3} s",
-                    outcome.duration.as_secs_f64()
-                );
+                let hint = match handler.lifecycle {
+                    Lifecycle::Persistent => " (a persistent handler prints one line for each line it reads)",
+                    Lifecycle::PerEvent | Lifecycle::Prewarmed => "",
+                };
+                let took = outcome.duration.as_secs_f64();
+                let cause = format!("did not end within its time and was stopped after {took:.3} s{hint}");
                 failed(self, HandlerStatus::Timeout, code::TIMEOUT, cause)
             }
             End::Cancelled => {

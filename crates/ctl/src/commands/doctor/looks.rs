@@ -7,16 +7,16 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use hooksd_config::check;
-use hooksd_config::project::HOOKS_FILE;
+use hooksd_config::project::{self, HOOKS_FILE};
 use hooksd_config::trust::Store;
 use hooksd_journal::{JournalError, query};
 use hooksd_protocol::diagnostic::Severity;
-use hooksd_protocol::methods::{JournalQuery, JournalState, Scope};
+use hooksd_protocol::methods::{JournalQuery, JournalState};
 
 use super::Finding;
 use crate::arguments::ServiceManager;
 use crate::commands::service::unit_states;
+use crate::lint;
 use crate::print::many;
 
 /// Descriptors that a handler takes while it runs: three pipes and what watches it.
@@ -188,7 +188,9 @@ pub(super) fn journal(config_dir: &Path, state: Option<&JournalState>) -> Findin
 pub(super) fn trust(config_dir: &Path) -> Finding {
     match Store::read(config_dir) {
         Store::Absent => Finding::good("trust", "no project is trusted"),
-        Store::Entries(entries) => Finding::good("trust", format!("{} projects are trusted", entries.len())),
+        Store::Entries(entries) => {
+            Finding::good("trust", format!("trusted: {}", many(entries.len(), "project")))
+        }
         Store::Unreadable(reason) | Store::Unknown(reason) => Finding::bad(
             "trust",
             format!("the trust store {reason}; no project is trusted"),
@@ -197,21 +199,39 @@ pub(super) fn trust(config_dir: &Path) -> Finding {
     }
 }
 
-/// Whether the user's document is whole.
-pub(super) fn hooks(config_dir: &Path) -> Finding {
-    let path = config_dir.join(HOOKS_FILE);
-    if path.symlink_metadata().is_err() {
-        return Finding::good(
-            "hooks",
-            format!("{} is not there; `hooksctl init` writes one", path.display()),
-        );
+/// Whether the user's document, and that of the project here, do what their author wants.
+pub(super) fn hooks(config_dir: &Path, here: &Path) -> Vec<Finding> {
+    let user = config_dir.join(HOOKS_FILE);
+    let journal = hooksd_journal::path(config_dir);
+    let mut found = vec![if user.symlink_metadata().is_err() {
+        Finding::good("hooks", format!("{} is not there; `hooksctl init` writes one", user.display()))
+    } else {
+        checked(&lint::file(&user, None, &journal))
+    }];
+    let Some(root) = project::root(here) else { return found };
+    let document = project::document(&root);
+    let real = |path: &Path| fs::canonicalize(path).ok();
+    if document.symlink_metadata().is_err() || real(&document) == real(&user) {
+        return found;
     }
-    let result = check::file(&path, Scope::User);
-    let problems =
-        result.diagnostics.iter().filter(|diagnostic| diagnostic.severity > Severity::Debug).count();
-    if result.usable && problems == 0 {
-        return Finding::good("hooks", format!("{}, {}", path.display(), many(result.handlers, "handler")));
+    found.push(match lint::untrusted(&document, &root, config_dir) {
+        Some(finding) => {
+            Finding::good("hooks", format!("{}: {}; {}", finding.path, finding.message, finding.fix))
+        }
+        None => checked(&lint::file(&document, Some(&root), &journal)),
+    });
+    found
+}
+
+/// What `hooksctl check` finds in a document, in one line.
+fn checked(checked: &lint::Checked) -> Finding {
+    let findings = checked.findings.iter().filter(|finding| finding.severity > Severity::Debug).count();
+    let path = &checked.path;
+    match (checked.usable, findings) {
+        (true, 0) => Finding::good("hooks", format!("{path}, {}", many(checked.handlers, "handler"))),
+        (true, _) => {
+            Finding::bad("hooks", format!("{path}: {}", many(findings, "problem")), "hooksctl check")
+        }
+        (false, _) => Finding::bad("hooks", format!("{path}: nothing of it can be used"), "hooksctl check"),
     }
-    let message = format!("{}: not all of it is used ({})", path.display(), many(problems, "problem"));
-    Finding::bad("hooks", message, "hooksctl check")
 }

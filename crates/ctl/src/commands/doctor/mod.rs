@@ -14,6 +14,7 @@ use serde_json::Value;
 use super::{patient, socket};
 use crate::arguments::{Arguments, Doctor};
 use crate::failure::Failure;
+use crate::input::absolute;
 use crate::met::Met;
 use crate::print::{Printer, many, paint, safe};
 
@@ -78,7 +79,7 @@ pub(crate) fn run(
     findings.push(looks::descriptors(status.as_ref().map(|status| (status.pid, status.max_handlers))));
     findings.push(looks::journal(&config_dir, status.as_ref().map(|status| &status.journal)));
     findings.push(looks::trust(&config_dir));
-    findings.push(looks::hooks(&config_dir));
+    findings.extend(looks::hooks(&config_dir, &absolute(None)?));
     let report = Report { ok: findings.iter().all(|finding| finding.ok), findings };
     printer.result(&report, |lines| {
         for finding in &report.findings {

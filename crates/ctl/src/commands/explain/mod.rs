@@ -63,7 +63,18 @@ pub(crate) fn run(
             };
             connect_or_start(arguments, printer)?.call("config/explain", &asked)?
         }
-        None => alone(wanted, &config_dir, &cwd, &event)?,
+        None => {
+            let explained = alone(wanted, wanted.mode, &config_dir, &cwd, &event)?;
+            match &journaled {
+                // The journal does not say whether a person was there; the snapshot may.
+                Some(record) if record.snapshot_id != explained.snapshot_id => {
+                    Some(alone(wanted, ModeArgument::Headless, &config_dir, &cwd, &event)?)
+                        .filter(|headless| headless.snapshot_id == record.snapshot_id)
+                        .unwrap_or(explained)
+                }
+                _ => explained,
+            }
+        }
     };
     let ran = match wanted.run {
         true => Some(steps::run(arguments, wanted, event, &cwd, &config_dir, printer)?),
@@ -76,6 +87,7 @@ pub(crate) fn run(
 /// What a new session in `cwd` would do, found out without a daemon.
 fn alone(
     wanted: &Explain,
+    mode: ModeArgument,
     config_dir: &Path,
     cwd: &Path,
     event: &EventInput,
@@ -92,7 +104,7 @@ fn alone(
     };
     let resolved = project::root(cwd);
     let root = resolved.clone().unwrap_or_else(|| cwd.to_owned());
-    let policy = match wanted.mode {
+    let policy = match mode {
         ModeArgument::Interactive => Policy::with_store(Store::read(config_dir)),
         ModeArgument::Headless => Policy::explicit_only(),
     };
@@ -120,6 +132,7 @@ fn alone(
         root: root.display().to_string(),
         reports_legacy: false,
         too_deep: !depth.is_empty() && depth.trim().parse().unwrap_or(MAX_DEPTH) >= MAX_DEPTH,
+        headless: mode == ModeArgument::Headless,
         pinned: false,
     };
     Ok(explain(&loaded.snapshot, &documents, &input, &circumstances, diagnostics))
