@@ -57,7 +57,7 @@ pub(crate) fn json(value: &mut Value) {
 }
 
 /// In text: patterns, and what stands for what they match.
-const VARYING: [(&str, &str); 23] = [
+const VARYING: [(&str, &str); 24] = [
     // 2026-01-31T23:59:59.123456Z, as people read it, and its time of day.
     (r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:]{8}\.[0-9]+(Z|\+00:00)", "[TIME]"),
     (r"[0-9]{4}-[0-9]{2}-[0-9]{2} [0-9]{2}:[0-9]{2}:[0-9]{2}", "[TIME]"),

@@ -153,6 +153,20 @@ fn what_is_not_known_passes_through() {
     assert_eq!(request.notes.len(), 1);
 }
 
+/// An agent that says one thing under two of its names: the first one counts, the other keeps its name. Two members of
+/// one name are read as the first by some and as the last by others.
+#[test]
+fn no_two_members_become_one() {
+    let payload =
+        r#"{"toolName":"edit","toolArgs":{"path":"/a","path2":1},"toolInput":{"path":"/b"},"cwd":"/w"}"#;
+    let variable = |_: &str| None;
+    let request = read(dialect("copilot-cli"), payload.as_bytes(), &around(&variable)).unwrap();
+    assert_eq!(
+        request.payload.get(),
+        r#"{"tool_name":"Edit","tool_input":{"file_path":"/a","path2":1},"toolInput":{"path":"/b"},"cwd":"/w","hook_event_name":"PreToolUse"}"#
+    );
+}
+
 #[test]
 fn what_is_no_event_says_why_and_as_much_as_can_be_made_out() {
     for (stdin, event, part) in [

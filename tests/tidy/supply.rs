@@ -10,6 +10,11 @@ use crate::{files, text, top};
 /// The crates that are for this repository alone.
 const OURS_ALONE: [&str; 2] = ["crates/bench", "tests"];
 
+/// What the lock file names and no build has: another version of what is built, as the start of its versions.
+/// zerocopy keeps its macros at its own version by naming them for a platform that is none, and they are of an older
+/// generation.
+const NEVER_BUILT: [(&str, &str); 1] = [("syn", "2")];
+
 /// The value of a key that stands on a line of its own.
 fn value<'a>(manifest: &'a str, key: &str) -> Option<&'a str> {
     let start = format!("{key} = ");
@@ -48,7 +53,10 @@ fn every_crate_can_be_packaged() {
         }
         let stays = OURS_ALONE.contains(&member.as_str());
         assert_eq!(value(&manifest, "publish"), stays.then_some("false"), "{member}");
+        assert_eq!(value(&manifest, "publish.workspace"), (!stays).then_some("true"), "{member}");
     }
+    let registries = value(&workspace, "publish").unwrap();
+    assert!(registries.matches('"').count() > 2, "with one registry, cargo publishes without a question");
     let own: Vec<&str> = workspace.lines().filter(|line| line.contains("path = \"crates/")).collect();
     assert_eq!(own.len() + OURS_ALONE.len() + 1, members().len(), "hooksctl is nobody's dependency");
     for line in own {
@@ -106,6 +114,7 @@ fn everything_is_locked_once_and_comes_from_one_registry() {
     let excepted: Vec<(&str, &str)> = policy
         .lines()
         .filter_map(|line| line.trim().strip_prefix("{ crate = \"")?.split_once('"')?.0.split_once('@'))
+        .chain(NEVER_BUILT)
         .collect();
     for (name, entries) in locked(&text("Cargo.lock")) {
         let excepted = |version: &str| {

@@ -38,13 +38,25 @@ pub(crate) fn set(members: &mut Vec<Member>, name: &str, value: String) {
 
 /// The members of a payload by the names handlers know. A member that is there under both names keeps its own.
 pub(crate) fn members(dialect: &Dialect, payload: &Value<'_>) -> Vec<Member> {
-    let entries = payload.entries();
-    let taken: Vec<String> = entries.iter().map(|(name, _)| name.to_string()).collect();
-    let known = |own: &str| {
-        let known = dialect.fields.iter().find(|(name, _)| *name == own).map(|(_, known)| *known);
-        known.filter(|known| !taken.iter().any(|taken| taken == known)).unwrap_or(own).to_owned()
+    called(payload, |own| dialect.fields.iter().find(|(name, _)| *name == own).map(|(_, known)| *known))
+}
+
+/// The members of an object by other names. A name that is there, or that an earlier member was given, is given to none:
+/// each stands once, so that all who read the object read the same.
+fn called<'a>(object: &Value<'_>, other: impl Fn(&str) -> Option<&'a str>) -> Vec<Member> {
+    let entries = object.entries();
+    let mut given = Vec::new();
+    let mut name = |own: &str| {
+        let is_there = |name: &str| entries.iter().any(|(there, _)| there == name);
+        match other(own).filter(|name| !given.contains(name) && !is_there(name)) {
+            Some(name) => {
+                given.push(name);
+                name.to_owned()
+            }
+            None => own.to_owned(),
+        }
     };
-    entries.iter().map(|(name, value)| (known(name), value.raw().to_owned())).collect()
+    entries.iter().map(|(own, value)| (name(own), value.raw().to_owned())).collect()
 }
 
 /// Gives a call of a tool the names handlers know.
@@ -97,17 +109,7 @@ fn renamed<'a>(raw: &str, names: impl Iterator<Item = (&'a str, &'a str)> + Clon
     if !value.is_object() {
         return raw.to_owned();
     }
-    let entries = value.entries();
-    let is_taken = |name: &str| entries.iter().any(|(taken, _)| taken == name);
-    let members: Vec<Member> = entries
-        .iter()
-        .map(|(name, value)| {
-            let other = names.clone().find(|(from, _)| from == name).map(|(_, to)| to);
-            let name = other.filter(|to| !is_taken(to)).unwrap_or(name);
-            (name.to_owned(), value.raw().to_owned())
-        })
-        .collect();
-    object(&members)
+    object(&called(&value, |own| names.clone().find(|(from, _)| *from == own).map(|(_, to)| to)))
 }
 
 /// The content of a JSON string.

@@ -186,7 +186,21 @@ fn secret_at(rest: &str, before: Option<char>, at: usize, known: &mut Known) -> 
 
 /// The length of the beginning that consists of these characters. Bytes.
 fn run(text: &str, allowed: impl Fn(char) -> bool) -> usize {
-    text.find(|c: char| !allowed(c)).unwrap_or(text.len())
+    looked(text.find(|c: char| !allowed(c)).unwrap_or(text.len()))
+}
+
+/// Where these words stand first. Bytes.
+fn find(text: &str, words: &str) -> Option<usize> {
+    let found = text.find(words);
+    looked(found.unwrap_or(text.len()));
+    found
+}
+
+/// A stretch of the text that was looked through, in bytes. Tests count them: the sum is the work.
+fn looked(bytes: usize) -> usize {
+    #[cfg(test)]
+    tests::LOOKED.with(|sum| sum.set(sum.get() + bytes));
+    bytes
 }
 
 fn is_name_char(c: char) -> bool {
@@ -200,12 +214,12 @@ fn is_token_char(c: char) -> bool {
 /// A private key in PEM form.
 fn private_key(rest: &str) -> Option<(usize, usize)> {
     let head = rest.strip_prefix("-----BEGIN ")?;
-    let label = head.get(..head.find("-----")?)?;
+    let label = head.get(..find(head, "-----")?)?;
     if !label.ends_with("PRIVATE KEY") {
         return None;
     }
     let end = format!("-----END {label}-----");
-    Some((0, rest.find(&end).map_or(rest.len(), |at| at + end.len())))
+    Some((0, find(rest, &end).map_or(rest.len(), |at| at + end.len())))
 }
 
 /// User and password in a URL.
@@ -298,11 +312,11 @@ fn closing(text: &str, quote: char, escapes: usize) -> usize {
     let mut backslashes = 0;
     for (at, c) in text.char_indices() {
         if c == quote && backslashes <= escapes {
-            return at - backslashes;
+            return looked(at) - backslashes;
         }
         backslashes = if c == '\\' { backslashes + 1 } else { 0 };
     }
-    text.len()
+    looked(text.len())
 }
 
 #[cfg(test)]
