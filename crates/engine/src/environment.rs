@@ -7,8 +7,20 @@ const SECRET_WORDS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
 /// `ſecret` and `PAßWORD` are secrets too (vectors `env/odd/*`).
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
-    let upper = name.to_uppercase();
-    SECRET_WORDS.iter().any(|word| upper.contains(word))
+    has_word(name, &SECRET_WORDS)
+}
+
+/// Whether one of these words, given in upper case, is in a name of any case.
+pub(crate) fn has_word(name: &str, words: &[&str]) -> bool {
+    if !name.is_ascii() {
+        let upper = name.to_uppercase();
+        return words.iter().any(|word| upper.contains(word));
+    }
+    let is_in = |word: &&str| {
+        let mut parts = name.as_bytes().windows(word.len());
+        parts.any(|part| part.eq_ignore_ascii_case(word.as_bytes()))
+    };
+    words.iter().any(is_in)
 }
 
 #[cfg(test)]

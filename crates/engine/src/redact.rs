@@ -1,9 +1,11 @@
 //! Taking secrets out of text that is written down. When in doubt more is taken out: a transcript without a word is
 //! still of use, a leaked key is not repaired.
 
+use std::borrow::Cow;
+
 use hooksd_protocol::json::{Kind, Value};
 
-use crate::environment::is_secret;
+use crate::environment::{has_word, is_secret};
 
 /// What stands in place of a secret.
 pub const REDACTED: &str = "[redacted]";
@@ -125,10 +127,10 @@ impl Redactor {
     /// The text without secrets; `None` when it has none.
     #[must_use]
     pub fn text(&self, text: &str) -> Option<String> {
-        let mut known = text.to_owned();
+        let mut known = Cow::Borrowed(text);
         for value in &self.known {
             if known.contains(value.as_str()) {
-                known = known.replace(value.as_str(), REDACTED);
+                known = Cow::Owned(known.replace(value.as_str(), REDACTED));
             }
         }
         let clean = scan(&known);
@@ -138,8 +140,7 @@ impl Redactor {
 
 /// Whether values of this name are secrets.
 fn is_secret_name(name: &str) -> bool {
-    let upper = name.to_uppercase();
-    is_secret(&upper) || MORE_NAMES.iter().any(|word| upper.contains(word))
+    is_secret(name) || has_word(name, &MORE_NAMES)
 }
 
 /// Up to where it is known already that something is not there: no stretch of the text is looked through twice, so that
@@ -178,8 +179,12 @@ fn scan(text: &str) -> String {
 fn secret_at(rest: &str, before: Option<char>, at: usize, known: &mut Known) -> Option<(usize, usize)> {
     let boundary = before.is_none_or(|c| !c.is_ascii_alphanumeric());
     let start_of_name = before.is_none_or(|c| !is_name_char(c));
-    private_key(rest)
-        .or_else(|| credentials(rest, at, known))
+    let by_mark = match rest.as_bytes().first()? {
+        b'-' => private_key(rest),
+        b':' => credentials(rest, at, known),
+        _ => None,
+    };
+    by_mark
         .or_else(|| boundary.then(|| token(rest, at, known)).flatten())
         .or_else(|| start_of_name.then(|| named(rest)).flatten())
 }
@@ -241,8 +246,11 @@ fn credentials(rest: &str, at: usize, known: &mut Known) -> Option<(usize, usize
 
 /// A key by its prefix, a JSON web token, or what comes after `Bearer`.
 fn token(rest: &str, at: usize, known: &mut Known) -> Option<(usize, usize)> {
+    let first = rest.as_bytes().first();
     for (prefix, least) in PREFIXES {
-        if let Some(after) = rest.strip_prefix(prefix) {
+        if prefix.as_bytes().first() == first
+            && let Some(after) = rest.strip_prefix(prefix)
+        {
             let length = run(after, is_token_char);
             if length >= least {
                 return Some((0, prefix.len() + length));
@@ -273,7 +281,7 @@ fn token(rest: &str, at: usize, known: &mut Known) -> Option<(usize, usize)> {
 /// `NAME=value`, `name: value`, `"name": "value"`, `--name value`, for names of secrets.
 fn named(rest: &str) -> Option<(usize, usize)> {
     let length = run(rest, is_name_char);
-    let name = rest.get(..length).filter(|name| is_secret_name(name))?;
+    let name = rest.get(..length).filter(|name| !name.is_empty())?;
     let mut kept = length;
     let after = |kept: usize| rest.get(kept..).unwrap_or_default();
     let blank = |c: char| matches!(c, ' ' | '\t');
@@ -288,9 +296,12 @@ fn named(rest: &str) -> Option<(usize, usize)> {
     } else {
         return None;
     }
+    // Last: most names are followed by something else.
+    if !is_secret_name(name) {
+        return None;
+    }
     let value = after(kept);
-    let upper = name.to_uppercase();
-    if WHOLE_LINE.iter().any(|word| upper.contains(word)) {
+    if has_word(name, &WHOLE_LINE) {
         let length = run(value, |c| !matches!(c, '\n' | '\r'));
         return (length > 0).then_some((kept, length));
     }
