@@ -72,7 +72,7 @@ impl Waterfall {
     pub(crate) fn of(record: &JournalRecord) -> Waterfall {
         Waterfall {
             invocation_id: record.invocation_id.clone(),
-            time: record.time.clone(),
+            time: record.time.to_string(),
             event: record.event.clone(),
             tool: record.tool.clone(),
             outcome: record.outcome.clone(),

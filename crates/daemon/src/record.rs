@@ -58,7 +58,7 @@ impl Gap {
     /// It belongs to no session: its event is `gap`, its reason says how many are missing.
     pub(crate) fn record(&self) -> JournalRecord {
         JournalRecord {
-            time: Deadline::of(self.since).to_string(),
+            time: Deadline::of(self.since),
             invocation_id: Uuid::new_v4().to_string(),
             session: String::new(),
             thread_id: String::new(),
@@ -126,9 +126,9 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
     };
     let diagnostics = answer.iter().flat_map(|answer| answer.decision.diagnostics.iter().cloned());
     JournalRecord {
-        time: Deadline::of(finished.time).to_string(),
+        time: Deadline::of(finished.time),
         invocation_id: finished.id.to_string(),
-        session: finished.session.id.clone(),
+        session: finished.session.id.to_string(),
         thread_id: name(&finished.session.thread_id.decoded()),
         client: finished.client.as_deref().map(name),
         agent: finished.agent.as_deref().map(name),

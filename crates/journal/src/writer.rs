@@ -30,6 +30,9 @@ const ENDLESS_LOG: u64 = 32 * 1024 * 1024;
 /// How much of the log stays on disk once it was written back. Bytes. Less than what makes it long.
 const LOG_KEPT: i64 = 1024 * 1024;
 
+/// How long a record usually is. Bytes; a longer one takes more.
+const USUAL_RECORD: usize = 2048;
+
 /// How many records go at once when there are too many. Records. A delete holds up the next batch for that long.
 const PRUNED_AT_ONCE: i64 = 1000;
 
@@ -143,9 +146,13 @@ impl Writer {
             let insert = "INSERT INTO event (time, invocation, session, event, tool, outcome, record)
                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
             let mut insert = transaction.prepare_cached(insert).map_err(&failed)?;
+            let mut text = Vec::with_capacity(USUAL_RECORD);
             for record in records {
-                let time = Deadline::parse(&record.time).map_or(0, |time| time.micros());
-                let text = serde_json::to_string(record)?;
+                text.clear();
+                serde_json::to_writer(&mut text, record)?;
+                // It is UTF-8: nothing is copied.
+                let text = String::from_utf8_lossy(&text);
+                let time = record.time.micros();
                 let JournalRecord { invocation_id, session, event, tool, outcome, .. } = record;
                 insert
                     .execute(params![time, invocation_id, session, event, tool, outcome, text])

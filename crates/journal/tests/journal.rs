@@ -19,7 +19,7 @@ use hooksd_protocol::methods::{HandlerStatus, JournalHandler, JournalQuery, Jour
 fn record(number: usize) -> JournalRecord {
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000 + number as u64);
     JournalRecord {
-        time: Deadline::of(time).to_string(),
+        time: Deadline::of(time),
         invocation_id: format!("{number:08x}-0000-4000-8000-000000000000"),
         session: format!("s{}", number % 2),
         thread_id: "t".to_owned(),
@@ -78,7 +78,7 @@ fn what_is_asked_for_is_found_newest_first() {
     let any = JournalQuery::default();
     assert_eq!(query(&file, &any).unwrap().records[0], all[9]);
     let text = |text: &str| Some(text.to_owned());
-    let at = |number| Deadline::parse(&record(number).time);
+    let at = |number| Some(record(number).time);
     for (wanted, expected) in [
         (any.clone(), vec![9, 8, 7, 6, 5, 4, 3, 2, 1, 0]),
         (JournalQuery { session: text("s1"), ..any.clone() }, vec![9, 7, 5, 3, 1]),
@@ -206,8 +206,8 @@ fn what_is_too_old_goes() {
     let top = tempfile::tempdir().unwrap();
     let file = path(top.path());
     let (mut writer, _) = Writer::open(&file).unwrap();
-    let now = Deadline::of(SystemTime::now()).to_string();
-    let old = JournalRecord { time: "2020-01-01T00:00:00Z".to_owned(), ..record(1) };
+    let now = Deadline::of(SystemTime::now());
+    let old = JournalRecord { time: Deadline::parse("2020-01-01T00:00:00Z").unwrap(), ..record(1) };
     writer.append(&[old, JournalRecord { time: now, ..record(2) }]).unwrap();
     while writer.forget_old(Duration::from_secs(3600)).unwrap() {}
     assert_eq!(numbers(&file, &JournalQuery::default()), [2]);

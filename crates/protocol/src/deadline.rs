@@ -142,8 +142,11 @@ impl fmt::Display for Deadline {
         let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
         write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")?;
         if self.nanos > 0 {
-            let fraction = format!("{:09}", self.nanos);
-            write!(f, ".{}", fraction.trim_end_matches('0'))?;
+            let (mut digits, mut width) = (self.nanos, 9);
+            while digits % 10 == 0 {
+                (digits, width) = (digits / 10, width - 1);
+            }
+            write!(f, ".{digits:0width$}")?;
         }
         f.write_str("Z")
     }

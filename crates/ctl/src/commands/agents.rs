@@ -83,7 +83,7 @@ fn last_events(printer: &mut Printer) -> BTreeMap<String, LastEvent> {
         }
     };
     let last = |record: JournalRecord| LastEvent {
-        time: record.time,
+        time: record.time.to_string(),
         event: record.event,
         outcome: record.outcome,
         invocation_id: record.invocation_id,

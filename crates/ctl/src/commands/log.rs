@@ -100,7 +100,7 @@ fn line(record: &JournalRecord) -> String {
         handlers => handlers.iter().map(inline).collect::<Vec<_>>().join(", "),
     };
     let id = record.invocation_id.get(..8).unwrap_or(&record.invocation_id);
-    let (time, id, event) = (moment(&record.time), safe(id), safe(&record.event));
+    let (time, id, event) = (moment(&record.time.to_string()), safe(id), safe(&record.event));
     format!(
         "{time} {id} {event}{tool} {}{reason} [{handlers}] {}",
         outcome(&record.outcome),
@@ -129,7 +129,7 @@ fn describe(record: &JournalRecord, lines: &mut Vec<String>) {
             row(name, value);
         }
     }
-    row("time", &record.time);
+    row("time", &record.time.to_string());
     row("id", &record.invocation_id);
     row("session", &record.session);
     row("thread", &record.thread_id);

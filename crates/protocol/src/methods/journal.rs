@@ -56,7 +56,8 @@ pub struct JournalPage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct JournalRecord {
     /// When it came: RFC 3339, UTC.
-    pub time: String,
+    #[schemars(with = "String")]
+    pub time: Deadline,
     /// Its id.
     pub invocation_id: String,
     /// The session.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::diagnostic::Severity;
 use hooksd_protocol::methods::{HandlerStatus, JournalHandler, JournalRecord};
 use serde::Serialize;
@@ -107,8 +106,8 @@ impl Figures {
             denied: records.iter().filter(|record| record.outcome == "deny").count(),
             failed: runs().filter(|handler| kind_of_failure(handler).is_some()).count(),
             cut,
-            first: records.last().map(|record| record.time.clone()),
-            last: records.first().map(|record| record.time.clone()),
+            first: records.last().map(|record| record.time.to_string()),
+            last: records.first().map(|record| record.time.to_string()),
             median_us: part(&durations, 50),
             p95_us: part(&durations, 95),
             handlers,
@@ -196,8 +195,7 @@ fn costs(records: &[JournalRecord]) -> Vec<HandlerCost> {
 }
 
 fn over_time(records: &[JournalRecord], handlers: &[HandlerCost]) -> OverTime {
-    let at = |record: &JournalRecord| Deadline::parse(&record.time).map_or(0, |time| time.micros());
-    let times: Vec<i64> = records.iter().map(at).collect();
+    let times: Vec<i64> = records.iter().map(|record| record.time.micros()).collect();
     let (Some(from), Some(to)) = (times.iter().min(), times.iter().max()) else { return OverTime::default() };
     let column_us = ((to - from) / i64::try_from(COLUMNS).unwrap_or(1) + 1).max(1);
     let place: HashMap<(&str, &str), usize> = handlers
