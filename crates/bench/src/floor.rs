@@ -51,6 +51,10 @@ impl Drop for Loop {
 }
 
 impl Loop {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     pub(crate) fn start(program: &str, arguments: &[&str]) -> Result<Loop> {
         let mut command = command(Path::new(program));
         command.args(arguments).env("HOOKSD_LIFECYCLE", "persistent");

@@ -5,6 +5,7 @@
 //! slows both sides; the percentiles are those of all samples.
 #![forbid(unsafe_code)]
 
+mod cores;
 mod daemon;
 pub mod echo;
 mod floor;

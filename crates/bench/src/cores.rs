@@ -1,0 +1,88 @@
+//! Who runs on which core. Between two programs that wake each other the kernel's choice of a core is worth more than
+//! all that is measured here, and it is chosen anew for each program: both sides of a line get the same cores.
+
+#[cfg(target_os = "linux")]
+pub(crate) use bound::Cores;
+#[cfg(not(target_os = "linux"))]
+pub(crate) use free::Cores;
+
+#[cfg(target_os = "linux")]
+mod bound {
+    use std::fs;
+
+    use anyhow::{Context, Result};
+    use rustix::process::Pid;
+    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+    /// The cores of the measuring thread and of the programs that it talks to.
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct Cores {
+        /// In a row's words.
+        pub(crate) name: &'static str,
+        mine: usize,
+        theirs: usize,
+    }
+
+    /// The measuring thread is on its core until this is dropped.
+    pub(crate) struct Bound(CpuSet);
+
+    impl Drop for Bound {
+        fn drop(&mut self) {
+            // The cores were this thread's before.
+            let _ = sched_setaffinity(None, &self.0);
+        }
+    }
+
+    fn only(core: usize) -> CpuSet {
+        let mut set = CpuSet::new();
+        set.set(core);
+        set
+    }
+
+    impl Cores {
+        /// All on one core, and a core each where there are two.
+        pub(crate) fn each_way() -> Result<Vec<Cores>> {
+            let own = sched_getaffinity(None).context("which cores are there?")?;
+            let mut cores = (0..CpuSet::MAX_CPU).filter(|core| own.is_set(*core));
+            let first = cores.next().context("no core")?;
+            let one = Cores { name: "all on one core", mine: first, theirs: first };
+            let two = cores.next().map(|second| Cores { name: "a core each", mine: first, theirs: second });
+            Ok([Some(one), two].into_iter().flatten().collect())
+        }
+
+        /// Binds this thread, and these processes with all that they start from now on.
+        pub(crate) fn bind(&self, processes: &[u32]) -> Result<Bound> {
+            let before = sched_getaffinity(None).context("which cores are there?")?;
+            for process in processes {
+                for thread in fs::read_dir(format!("/proc/{process}/task")).context("no threads")? {
+                    let name = thread.context("no threads")?.file_name();
+                    let id = name.to_str().and_then(|name| name.parse().ok()).context("no thread's id")?;
+                    sched_setaffinity(Pid::from_raw(id), &only(self.theirs)).context("cannot bind it")?;
+                }
+            }
+            sched_setaffinity(None, &only(self.mine)).context("cannot bind this thread")?;
+            Ok(Bound(before))
+        }
+    }
+}
+
+/// Where a program cannot say on which core it is to run.
+#[cfg(not(target_os = "linux"))]
+mod free {
+    use anyhow::Result;
+
+    #[derive(Debug, Clone, Copy)]
+    pub(crate) struct Cores {
+        pub(crate) name: &'static str,
+    }
+
+    impl Cores {
+        pub(crate) fn each_way() -> Result<Vec<Cores>> {
+            Ok(vec![Cores { name: "wherever the system has them" }])
+        }
+
+        pub(crate) fn bind(&self, _: &[u32]) -> Result<()> {
+            Ok(())
+        }
+    }
+}
