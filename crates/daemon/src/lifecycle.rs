@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hooksd_config::{Handler, Lifecycle};
 use hooksd_engine::outcome::Outcome;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
-use hooksd_runner::warm::{Answer, Ask, Key, Remark, Variables, Warm, Went};
+use hooksd_runner::warm::{Answer, Ask, Key, Purpose, Remark, Variables, Warm, Went};
 use hooksd_runner::{Admission, Environment, Run, Runner};
 use tokio_util::sync::CancellationToken;
 
@@ -54,14 +54,8 @@ impl std::fmt::Debug for Warmth {
 impl Warmth {
     fn key(&self, handler: &Handler, folder: PathBuf, variables: Variables, run: &Run) -> Key {
         let (umask, rlimits) = (run.umask, run.rlimits.clone());
-        Key {
-            snapshot: self.snapshot.to_string(),
-            handler: handler.id.clone(),
-            folder,
-            variables,
-            umask,
-            rlimits,
-        }
+        let (snapshot, handler) = (self.snapshot.clone(), handler.id.clone());
+        Purpose { snapshot, handler, folder, variables, umask, rlimits }.into()
     }
 
     async fn answer(&self, handler: &Handler, run: &Run, cancel: &CancellationToken) -> Option<Answer> {

@@ -3,6 +3,7 @@
 
 use std::ffi::{CStr, CString, OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::sync::LazyLock;
 
 use uuid::Uuid;
 
@@ -11,14 +12,29 @@ use uuid::Uuid;
 pub const RUN_VARIABLE: &str = "HOOKSD_RUN";
 
 /// Variables, ready for the kernel and shared between the runs that have them.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Environment {
+    ready: LazyLock<Ready, Box<dyn FnOnce() -> Ready + Send>>,
+}
+
+#[derive(Debug, Default)]
+struct Ready {
     pairs: Vec<CString>,
     /// Why no program can be given these, for people.
     fault: Option<String>,
 }
 
 impl Environment {
+    /// An environment that is made for the first process that needs it: handlers whose process is there already need
+    /// none.
+    #[must_use]
+    pub fn later<T>(variables: impl FnOnce() -> T + Send + 'static) -> Environment
+    where
+        T: IntoIterator<Item = (OsString, OsString)>,
+    {
+        Environment { ready: LazyLock::new(Box::new(|| Ready::of(variables()))) }
+    }
+
     /// Whether the variable at hand is one of these.
     fn is(pair: &CStr, name: &OsStr) -> bool {
         pair.to_bytes().strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&b'='))
@@ -26,32 +42,45 @@ impl Environment {
 
     /// What is wrong with it.
     pub(crate) fn fault(&self) -> Option<&str> {
-        self.fault.as_deref()
+        self.ready.fault.as_deref()
     }
 
     /// The value of a variable; the first counts, as for getenv.
     pub(crate) fn get(&self, name: &str) -> Option<&OsStr> {
-        let pair = self.pairs.iter().find(|pair| Environment::is(pair, OsStr::new(name)))?;
+        let pair = self.ready.pairs.iter().find(|pair| Environment::is(pair, OsStr::new(name)))?;
         pair.as_bytes().get(name.len() + 1..).map(OsStr::from_bytes)
     }
 
     /// All but those that are set anew.
     pub(crate) fn without<'a>(&'a self, names: Vec<&'a OsStr>) -> impl Iterator<Item = &'a CStr> {
-        let pairs = self.pairs.iter().map(CString::as_c_str);
+        let pairs = self.ready.pairs.iter().map(CString::as_c_str);
         pairs.filter(move |pair| !names.iter().any(|name| Environment::is(pair, name)))
+    }
+}
+
+impl Default for Environment {
+    fn default() -> Environment {
+        Environment::from_iter([])
     }
 }
 
 impl FromIterator<(OsString, OsString)> for Environment {
     fn from_iter<T: IntoIterator<Item = (OsString, OsString)>>(variables: T) -> Environment {
-        let mut environment = Environment::default();
+        let ready = Ready::of(variables);
+        Environment { ready: LazyLock::new(Box::new(|| ready)) }
+    }
+}
+
+impl Ready {
+    fn of(variables: impl IntoIterator<Item = (OsString, OsString)>) -> Ready {
+        let mut ready = Ready::default();
         for (name, value) in variables {
             match pair(&name, &value) {
-                Ok(pair) => environment.pairs.push(pair),
-                Err(fault) => environment.fault = Some(fault),
+                Ok(pair) => ready.pairs.push(pair),
+                Err(fault) => ready.fault = Some(fault),
             }
         }
-        environment
+        ready
     }
 }
 
@@ -92,6 +121,9 @@ impl Mark {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     fn environment(pairs: &[(&str, &str)]) -> Environment {
@@ -110,8 +142,22 @@ mod tests {
 
     #[test]
     fn a_nul_is_a_fault_that_names_the_variable() {
-        let fault = environment(&[("A", "b"), ("BAD", "x\0y")]).fault.unwrap();
+        let environment = environment(&[("A", "b"), ("BAD", "x\0y")]);
+        let fault = environment.fault().unwrap();
         assert!(fault.starts_with("the environment variable \"BAD\" has a NUL character"), "{fault}");
+    }
+
+    #[test]
+    fn an_environment_is_made_when_it_is_needed_and_once() {
+        let made = Arc::new(AtomicUsize::new(0));
+        let counter = made.clone();
+        let environment = Environment::later(move || {
+            counter.fetch_add(1, Ordering::Relaxed);
+            [(OsString::from("A"), OsString::from("b"))]
+        });
+        assert_eq!(made.load(Ordering::Relaxed), 0);
+        assert_eq!((environment.get("A"), environment.fault()), (Some(OsStr::new("b")), None));
+        assert_eq!((environment.get("B"), made.load(Ordering::Relaxed)), (None, 1));
     }
 
     #[test]

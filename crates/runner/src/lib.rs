@@ -54,4 +54,6 @@ pub use limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_CAP, OUTPUT_GRACE, QUEUE_LON
 pub use orphans::adopt_orphans;
 pub use rlimits::{Limited, Rlimit, Rlimits, raise_descriptors};
 pub use run::{Admission, Program, Run, Runner, Turn};
+#[cfg(target_os = "linux")]
+pub use spawn::give_way;
 pub use spawn::{close_inherited_descriptors, seal_descriptors};

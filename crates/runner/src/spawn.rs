@@ -172,6 +172,35 @@ pub fn close_inherited_descriptors() -> io::Result<()> {
     Ok(())
 }
 
+/// The turn that a thread which gives way asks for. Nanoseconds; the most that Linux takes (sched_setattr(2)). A thread
+/// that wakes up takes the core at once from one that has asked for a longer turn than itself; from others not before
+/// their turn is over, or the clock ticks: an event would wait for 4 ms.
+#[cfg(target_os = "linux")]
+const LONG_TURN: u64 = 100_000_000;
+
+/// Lets other threads have this one's core as soon as they want it, and more of it by `nice` (nice(2), 0 to 19). Threads
+/// that it starts inherit that.
+///
+/// # Errors
+/// When the kernel does not let it.
+#[cfg(target_os = "linux")]
+pub fn give_way(nice: i32) -> io::Result<()> {
+    let attributes = libc::sched_attr {
+        size: size_of::<libc::sched_attr>() as u32,
+        sched_policy: libc::SCHED_OTHER as u32,
+        sched_flags: 0,
+        sched_nice: nice,
+        sched_priority: 0,
+        // Since Linux 6.12; those before take no notice of it.
+        sched_runtime: LONG_TURN,
+        sched_deadline: 0,
+        sched_period: 0,
+    };
+    // SAFETY: the kernel reads `size` bytes of the object, which is as large as that; 0 is this thread.
+    let result = unsafe { libc::syscall(libc::SYS_sched_setattr, 0, &raw const attributes, 0) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// Has the runtime watch a descriptor.
 pub(crate) fn watch(fd: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: the descriptor must stay the same and open while it is registered: an OwnedFd gives the same one

@@ -6,7 +6,7 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{World, stderr, stdout, until};
-use hooksd_runner::warm::{Answer, Ask, Key, Limits, Remark, Variables, Warm, Went};
+use hooksd_runner::warm::{Answer, Ask, Key, Limits, Purpose, Remark, Variables, Warm, Went};
 use hooksd_runner::{End, Outcome, Run};
 use tokio_util::sync::CancellationToken;
 
@@ -20,15 +20,15 @@ struct Handler {
 
 impl Handler {
     fn new(world: &World, warm: &Warm, name: &str, line: &str) -> Handler {
-        let key = Key {
-            snapshot: "s".to_owned(),
+        let purpose = Purpose {
+            snapshot: "s".into(),
             handler: name.to_owned(),
             folder: world.path(""),
             variables: Variables::new(world.env()),
             umask: None,
             rlimits: Default::default(),
         };
-        Handler { warm: warm.clone(), key, run: world.shell(line), workers: 1 }
+        Handler { warm: warm.clone(), key: purpose.into(), run: world.shell(line), workers: 1 }
     }
 
     async fn ask(&self, payload: &str) -> Answer {

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -51,11 +52,49 @@ impl Hash for Variables {
     }
 }
 
-/// What a warm process was started for.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+/// What a warm process was started for. Cheap to clone, hashed once.
+#[derive(Debug, Clone)]
 pub struct Key {
+    hash: u64,
+    purpose: Arc<Purpose>,
+}
+
+impl From<Purpose> for Key {
+    fn from(purpose: Purpose) -> Key {
+        let mut hasher = DefaultHasher::new();
+        purpose.hash(&mut hasher);
+        Key { hash: hasher.finish(), purpose: Arc::new(purpose) }
+    }
+}
+
+impl Deref for Key {
+    type Target = Purpose;
+
+    fn deref(&self) -> &Purpose {
+        &self.purpose
+    }
+}
+
+impl PartialEq for Key {
+    fn eq(&self, other: &Key) -> bool {
+        Arc::ptr_eq(&self.purpose, &other.purpose)
+            || (self.hash == other.hash && self.purpose == other.purpose)
+    }
+}
+
+impl Eq for Key {}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.hash.hash(state);
+    }
+}
+
+/// All that two events that share a process have in common.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Purpose {
     /// The snapshot's id: another configuration means another process.
-    pub snapshot: String,
+    pub snapshot: Arc<str>,
     /// The handler's id in it.
     pub handler: String,
     /// Where it runs.
@@ -71,6 +110,23 @@ pub struct Key {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_are_compared_by_all_that_they_are_for() {
+        let purpose = |handler: &str, folder: &str, umask: Option<u32>| Purpose {
+            snapshot: "s".into(),
+            handler: handler.to_owned(),
+            folder: folder.into(),
+            variables: Variables::new(Vec::new()),
+            umask,
+            rlimits: Rlimits::default(),
+        };
+        let key = Key::from(purpose("h", "/", None));
+        assert_eq!(key, purpose("h", "/", None).into());
+        for other in [purpose("i", "/", None), purpose("h", "/a", None), purpose("h", "/", Some(0))] {
+            assert_ne!(key, other.into());
+        }
+    }
 
     #[test]
     fn variables_are_compared_by_content() {

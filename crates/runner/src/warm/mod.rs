@@ -29,7 +29,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-pub use key::{Key, Variables};
+pub use key::{Key, Purpose, Variables};
 pub use limits::{
     FAILURES_MOST, IDLE_PERSISTENT, IDLE_PREWARMED, LINGER, Limits, MOST_PERSISTENT, MOST_PREWARMED,
     RETIRE_GRACE,

@@ -181,18 +181,19 @@ impl<T> Shelf<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::warm::key::Variables;
+    use crate::warm::key::{Purpose, Variables};
 
     fn key(handler: &str) -> Key {
         let variables = Variables::new(Vec::new());
-        Key {
-            snapshot: "s".to_owned(),
+        let purpose = Purpose {
+            snapshot: "s".into(),
             handler: handler.to_owned(),
             folder: "/".into(),
             variables,
             umask: None,
             rlimits: Default::default(),
-        }
+        };
+        purpose.into()
     }
 
     fn slot(shelf: &mut Shelf<u32>, name: &str, owner: Option<&str>, now: Instant) -> u64 {
