@@ -184,6 +184,7 @@ impl DocumentReader<'_> {
             );
             return None;
         }
+        let group = group.opened();
         let hooks = group.get("hooks").filter(|hooks| hooks.kind() == Kind::Array);
         let Some(hooks) = hooks else {
             let reason = if group.get("command").is_some() {
@@ -197,10 +198,10 @@ impl DocumentReader<'_> {
         let items = hooks.items();
         let mut handlers = Vec::new();
         for (index, item) in items.iter().enumerate() {
-            let at = format!("{field}.hooks[{index}]");
+            let at = || format!("{field}.hooks[{index}]");
             match self.handler(item, &at) {
                 Ok(handler) => handlers.push(handler),
-                Err(reason) => self.drop_item(&at, &reason),
+                Err(reason) => self.drop_item(&at(), &reason),
             }
         }
         // A group that has lost all of its handlers is gone already: its matcher is not remarked on as well.
@@ -225,7 +226,12 @@ impl DocumentReader<'_> {
         Some(GroupDeclaration { matcher, handlers })
     }
 
-    fn handler(&mut self, item: &Value<'_>, field: &str) -> Result<HandlerDeclaration, String> {
+    /// `field` says where it stands: most handlers are right, and nobody asks.
+    fn handler(
+        &mut self,
+        item: &Value<'_>,
+        field: &dyn Fn() -> String,
+    ) -> Result<HandlerDeclaration, String> {
         if !item.is_object() {
             return Err(format!("expected a handler, got {}", item.kind().noun()));
         }
@@ -287,7 +293,7 @@ impl DocumentReader<'_> {
     fn or_default<T>(
         &mut self,
         item: &Value<'_>,
-        field: &str,
+        field: &dyn Fn() -> String,
         key: &str,
         read: impl FnOnce(&Value<'_>) -> Option<T>,
         expected: impl FnOnce() -> String,
@@ -296,13 +302,13 @@ impl DocumentReader<'_> {
         let known = read(&value);
         if known.is_none() {
             let reason = format!("{}, got {}; the default is used", expected(), excerpt(value.raw()));
-            self.drop_item(&format!("{field}.{key}"), &reason);
+            self.drop_item(&format!("{}.{key}", field()), &reason);
         }
         known
     }
 
     /// A misspelled `onFailure` fails closed: dropping the handler, or ignoring the key, would fail open.
-    fn on_failure(&mut self, item: &Value<'_>, field: &str) -> OnFailure {
+    fn on_failure(&mut self, item: &Value<'_>, field: &dyn Fn() -> String) -> OnFailure {
         let Some(value) = item.get("onFailure").filter(|value| !value.is_null()) else {
             return OnFailure::Ignore;
         };
@@ -310,7 +316,7 @@ impl DocumentReader<'_> {
             Some("ignore") => OnFailure::Ignore,
             Some("block") => OnFailure::Block,
             _ => {
-                let field = format!("{field}.onFailure");
+                let field = format!("{}.onFailure", field());
                 let reason =
                     format!("expected \"ignore\" or \"block\", got {}; taken as \"block\"", value.raw());
                 self.drop_item(&field, &reason);

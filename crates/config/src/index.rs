@@ -14,7 +14,6 @@ struct Entry {
     by_name: HashMap<String, Vec<usize>>,
     /// Those that have to be asked.
     others: Vec<usize>,
-    has_expressions: bool,
 }
 
 /// All handlers of a snapshot.
@@ -35,11 +34,7 @@ impl Index {
                         entry.by_name.entry(name.clone()).or_default().push(number);
                     }
                 }
-                Matcher::Expression(_) => {
-                    entry.has_expressions = true;
-                    entry.others.push(number);
-                }
-                Matcher::All => entry.others.push(number),
+                Matcher::All | Matcher::Expression(_) => entry.others.push(number),
             }
         }
         index
@@ -52,10 +47,5 @@ impl Index {
         let mut all: Vec<usize> = named.into_iter().flatten().chain(&entry.others).copied().collect();
         all.sort_unstable();
         all
-    }
-
-    /// Whether a matcher of the event is an expression.
-    pub(crate) fn has_expressions(&self, event: EventName) -> bool {
-        self.events.get(&event).is_some_and(|entry| entry.has_expressions)
     }
 }

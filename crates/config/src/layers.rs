@@ -132,9 +132,7 @@ impl Merge {
     }
 
     fn file(&mut self, source: Source, contents: &Contents) -> bool {
-        let parsed = parse_bytes(&contents.bytes, &contents.path.display().to_string(), ListForm::Allowed);
-        let fingerprint = Some(contents.fingerprint());
-        self.add(source, fingerprint, parsed, Vec::new())
+        self.add(source, Some(contents.fingerprint()), contents.parsed().clone(), Vec::new())
     }
 
     fn plugin(&mut self, plugin: &PluginDocument) {

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
 
-use crate::pattern::{Pattern, chars};
+use crate::pattern::{MAX_STEPS, Pattern, chars};
 
 /// A compiled matcher.
 #[derive(Debug, Clone)]
@@ -57,12 +57,18 @@ impl Matcher {
     /// Whether the matcher is for this name; `None` on events that have nothing to match.
     #[must_use]
     pub fn matches(&self, subject: Option<&str>) -> Matched {
+        self.matches_within(subject, &mut { MAX_STEPS })
+    }
+
+    /// The same within as many steps as are left, of which an expression takes some.
+    #[must_use]
+    pub fn matches_within(&self, subject: Option<&str>, left: &mut usize) -> Matched {
         let yes = |yes: bool| if yes { Matched::Yes } else { Matched::No };
         match (self, subject) {
             (Matcher::All, _) => Matched::Yes,
             (_, None) => Matched::No,
             (Matcher::Exact(names), Some(subject)) => yes(names.contains(subject)),
-            (Matcher::Expression(pattern), Some(subject)) => match pattern.search(subject) {
+            (Matcher::Expression(pattern), Some(subject)) => match pattern.search_within(subject, left) {
                 Ok(found) => yes(found),
                 Err(_) => Matched::BoundReached,
             },

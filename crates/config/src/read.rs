@@ -9,6 +9,8 @@ use std::sync::{Arc, OnceLock};
 use rustix::fs::{Mode, OFlags};
 use sha2::{Digest, Sha256};
 
+use crate::document::{ListForm, Parsed, parse_bytes};
+
 /// The largest document that is read. Bytes. Real ones are a few kilobytes.
 pub const MAX_DOCUMENT: u64 = 4 * 1024 * 1024;
 
@@ -37,7 +39,14 @@ pub struct Contents {
     pub path: PathBuf,
     /// All of its bytes.
     pub bytes: Arc<[u8]>,
+    known: Arc<Known>,
+}
+
+/// What was found out about a file's bytes, once for all who hold them.
+#[derive(Debug, Default)]
+struct Known {
     fingerprint: OnceLock<String>,
+    parsed: OnceLock<Parsed>,
 }
 
 impl PartialEq for Contents {
@@ -73,13 +82,20 @@ impl Contents {
     /// Of the file at this real path.
     #[must_use]
     pub fn new(path: PathBuf, bytes: impl Into<Arc<[u8]>>) -> Contents {
-        Contents { path, bytes: bytes.into(), fingerprint: OnceLock::new() }
+        Contents { path, bytes: bytes.into(), known: Arc::default() }
     }
 
     /// SHA-256 of the bytes, lowercase hexadecimal. Computed once.
     #[must_use]
     pub fn fingerprint(&self) -> String {
-        self.fingerprint.get_or_init(|| fingerprint(&self.bytes)).clone()
+        self.known.fingerprint.get_or_init(|| fingerprint(&self.bytes)).clone()
+    }
+
+    /// What can be used of it, when it is read as a document. Read once.
+    #[must_use]
+    pub fn parsed(&self) -> &Parsed {
+        let parse = || parse_bytes(&self.bytes, &self.path.display().to_string(), ListForm::Allowed);
+        self.known.parsed.get_or_init(parse)
     }
 }
 

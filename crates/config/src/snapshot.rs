@@ -250,12 +250,6 @@ impl Snapshot {
         self.index.candidates(event, subject).into_iter().filter_map(|number| self.handlers.get(number))
     }
 
-    /// Whether a matcher of the event is an expression: matching those may take a while.
-    #[must_use]
-    pub fn has_expressions(&self, event: EventName) -> bool {
-        self.index.has_expressions(event)
-    }
-
     /// Events that have handlers, sorted by name.
     #[must_use]
     pub fn events(&self) -> Vec<EventName> {

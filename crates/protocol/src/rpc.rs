@@ -1,11 +1,16 @@
 //! The envelope: JSON-RPC 2.0, one JSON value a line.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::json::{Dialect, RawJson, ReadError, Value};
 
 /// The longest line. Bytes, without the line end. A longer one costs one error, not the connection.
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
+
+/// How long an answer usually is. Bytes; a longer one takes more.
+const USUAL_ANSWER: usize = 1024;
 
 /// Error codes (PROTOCOL, "Errors").
 #[allow(missing_docs, reason = "the names say it; docs/protocol.md describes each")]
@@ -72,7 +77,7 @@ pub struct Frame<'a> {
     /// The id to answer with, as spelled. `None` is a notification: no answer.
     pub id: Option<RawJson>,
     /// The method.
-    pub method: String,
+    pub method: Cow<'a, str>,
     /// The params; `None` when absent.
     pub params: Option<Value<'a>>,
 }
@@ -102,7 +107,8 @@ impl<'a> Frame<'a> {
         let value = Value::parse(text, Dialect::Strict).map_err(|error| {
             parse_error(format!("the line is not JSON: column {}: {}", error.column, error.message))
         })?;
-        let id = value.get("id").and_then(|id| RawJson::new(id.raw().to_owned()).ok());
+        let [id, version, method, params] = value.pick(["id", "jsonrpc", "method", "params"]);
+        let id = id.and_then(|id| RawJson::new(id.raw().to_owned()).ok());
         let invalid = |id: Option<RawJson>, message: &str| BadFrame {
             id: id.unwrap_or_else(RawJson::null),
             error: RpcError::new(error_code::INVALID_REQUEST, message),
@@ -116,13 +122,13 @@ impl<'a> Frame<'a> {
         if id.as_ref().is_some_and(|id| id.get().starts_with(['{', '[', 't', 'f'])) {
             return Err(invalid(None, "id: expected a number, a string or null"));
         }
-        if value.get("jsonrpc").and_then(|version| version.as_str()).as_deref() != Some("2.0") {
+        if version.and_then(|version| version.as_str()).as_deref() != Some("2.0") {
             return Err(invalid(id, "jsonrpc: expected \"2.0\""));
         }
-        let Some(method) = value.get("method").and_then(|method| method.as_str()) else {
+        let Some(method) = method.and_then(|method| method.as_str()) else {
             return Err(invalid(id, "method: expected a string"));
         };
-        Ok(Frame { id, method: method.into_owned(), params: value.get("params") })
+        Ok(Frame { id, method, params })
     }
 }
 
@@ -139,8 +145,11 @@ pub fn response_line<T: Serialize>(id: &RawJson, answer: Result<&T, &RpcError>) 
         error: Option<&'a RpcError>,
     }
     let response = Response { jsonrpc: "2.0", id, result: answer.ok(), error: answer.err() };
-    match serde_json::to_string(&response) {
-        Ok(line) => line + "\n",
+    let mut line = Vec::with_capacity(USUAL_ANSWER);
+    let written = serde_json::to_writer(&mut line, &response).map_err(|error| error.to_string());
+    line.push(b'\n');
+    match written.and_then(|()| String::from_utf8(line).map_err(|error| error.to_string())) {
+        Ok(line) => line,
         // Only a result that cannot be spelled in JSON comes here; the request still gets an answer.
         Err(error) => {
             let error =

@@ -223,7 +223,7 @@ pub(super) fn requests(data: &[u8]) {
         answerable(&response_line(id, Ok(&methods::Done {})));
     }
     let Some(given) = frame.params.filter(Value::is_object) else { return };
-    let outcome = match frame.method.as_str() {
+    let outcome = match frame.method.as_ref() {
         "initialize" => params::<methods::Initialize>(&given),
         "session/open" => params::<methods::SessionOpen>(&given),
         "session/reload" => params::<methods::SessionReload>(&given),
@@ -238,7 +238,7 @@ pub(super) fn requests(data: &[u8]) {
         "events/unsubscribe" => params::<methods::EventsUnsubscribe>(&given),
         "journal/query" => params::<methods::JournalQuery>(&given),
         "daemon/shutdown" => params::<methods::DaemonShutdown>(&given),
-        "transcript/append" => methods::SessionRef::read(&given).map(|_| ()),
+        "transcript/append" => methods::SessionRef::read(given.get("session").as_ref()).map(|_| ()),
         _ => event(&given),
     };
     if let Err(error) = outcome {
@@ -250,7 +250,7 @@ pub(super) fn requests(data: &[u8]) {
 
 /// `hook/invoke` and what is inside it.
 fn event(given: &Value<'_>) -> Result<(), ReadError> {
-    let _ = methods::SessionRef::read(given);
+    let _ = methods::SessionRef::read(given.get("session").as_ref());
     let _ = ServerRequest::read(given);
     if let Some(payload) = given.get("payload") {
         let _ = hooksd_engine::legacy::stdin(methods::LegacyName::ToolResult, Some(&payload));

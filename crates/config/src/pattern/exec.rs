@@ -7,35 +7,38 @@
 use super::ast::{At, Greed, UNLIMITED};
 use super::captures::{Captures, Saved};
 use super::program::{Inst, One, Program};
-use super::{BoundReached, MAX_STEPS, chars};
+use super::{BoundReached, chars};
 
 /// No loop, or no position
 const NONE: u32 = u32::MAX;
 
-/// `re.search` as yes or no
-pub(super) fn search(program: &Program, subject: &str) -> Result<bool, BoundReached> {
+/// `re.search` as yes or no, within so many steps; those that it takes are taken off
+pub(super) fn search(program: &Program, subject: &str, left: &mut usize) -> Result<bool, BoundReached> {
     let text: Vec<char> = subject.chars().collect();
     let anchored = matches!(program.code.first(), Some(Inst::At(At::Begin | At::BeginString)));
     let mut run = Run {
         program,
-        steps: MAX_STEPS,
+        steps: *left,
         choices: Vec::new(),
         loops: Vec::new(),
         current: NONE,
         captures: Captures::new(program.marks),
         text,
     };
+    let mut found = Ok(false);
     for start in 0..=run.text.len() {
         if ((run.text.len() - start) as u64) < program.min || (anchored && start > 0) {
             break;
         }
         run.captures.clear();
         run.current = NONE;
-        if run.run(0, start)?.is_some() {
-            return Ok(true);
+        found = run.run(0, start).map(|end| end.is_some());
+        if found != Ok(false) {
+            break;
         }
     }
-    Ok(false)
+    *left = run.steps;
+    found
 }
 
 /// One round of a loop. Never changed once made, so a way back only has to go back to an older one

@@ -54,10 +54,15 @@ impl Pattern {
 
     /// Whether the expression matches anywhere in the subject, as `re.search` decides it.
     pub fn search(&self, subject: &str) -> Result<bool, BoundReached> {
+        self.search_within(subject, &mut { MAX_STEPS })
+    }
+
+    /// The same within as many steps as are left; those that it takes are taken off.
+    pub fn search_within(&self, subject: &str, left: &mut usize) -> Result<bool, BoundReached> {
         if subject.len() > MAX_SUBJECT_BYTES {
             return Err(BoundReached);
         }
-        exec::search(&self.program, subject)
+        exec::search(&self.program, subject, left)
     }
 }
 

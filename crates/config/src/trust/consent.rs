@@ -8,7 +8,6 @@ use hooksd_protocol::methods::{HandlerInfo, TrustChanged, TrustEntry, TrustListe
 
 use super::store::{Entry, Store, store_path};
 use super::write::{self, WriteError};
-use crate::document::{ListForm, parse_bytes};
 use crate::project;
 use crate::read::{Contents, Found, MAX_DOCUMENT, bounded};
 use crate::snapshot::{Handler, Snapshot, Source, groups};
@@ -140,7 +139,7 @@ pub fn handler_info(handler: &Handler) -> HandlerInfo {
 
 /// The document compiled by itself.
 fn alone(contents: &Contents) -> Snapshot {
-    let parsed = parse_bytes(&contents.bytes, &contents.path.display().to_string(), ListForm::Allowed);
+    let parsed = contents.parsed().clone();
     let groups = groups(parsed.declarations.unwrap_or_default(), Source::Project(contents.path.clone()));
     Snapshot::compile(groups, Vec::new(), parsed.diagnostics).with_legacy(parsed.legacy)
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use hooksd_config::bridge;
-use hooksd_config::document::{ListForm, parse_bytes};
 use hooksd_config::places::{self, Place, WrittenGroup};
 use hooksd_config::read::Contents;
 use hooksd_engine::explain::near;
@@ -36,8 +35,8 @@ pub(super) fn look(document: &Document<'_>, contents: &Contents) -> Vec<Finding>
     let groups = places::groups(document.text);
     let parts = parts(&groups, &value);
     let mut found = Vec::new();
-    for diagnostic in parse_bytes(&contents.bytes, &location, ListForm::Allowed).diagnostics {
-        found.push(of_parser(document, &diagnostic, &location, &parts, &groups));
+    for diagnostic in &contents.parsed().diagnostics {
+        found.push(of_parser(document, diagnostic, &location, &parts, &groups));
     }
     if value.get("hooks").is_none() {
         let keys = value.pairs();

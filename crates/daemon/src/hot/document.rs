@@ -4,7 +4,7 @@
 
 use std::time::{Duration, Instant};
 
-use hooksd_config::document::{ListForm, NONE_LOADED, parse_bytes};
+use hooksd_config::document::NONE_LOADED;
 use hooksd_config::read::{Contents, Found};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 
@@ -110,8 +110,7 @@ impl HotDocument {
 
 /// Why nothing of a document can be used, if so. A document of which a part is bad is not broken: the rest is used.
 fn fault(contents: &Contents) -> Option<String> {
-    let location = contents.path.display().to_string();
-    let parsed = parse_bytes(&contents.bytes, &location, ListForm::Allowed);
+    let (location, parsed) = (contents.path.display().to_string(), contents.parsed());
     match parsed.declarations {
         Some(_) => None,
         None => Some(parsed.diagnostics.first().map_or_else(String::new, |first| {

@@ -30,9 +30,9 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
         let message = "expected an object with session and invocation or payload";
         return Err(invalid(field_error("params", message)));
     };
-    if let Some(key) = params.keys().iter().find(|key| !KNOWN.contains(&key.as_ref())) {
+    if let Some(key) = params.key_beside(&KNOWN) {
         let message = format!("unknown field; known here: {}", KNOWN.join(", "));
-        return Err(invalid(field_error(key, &message)));
+        return Err(invalid(field_error(&key, &message)));
     }
     let (input, _) = event_of(params).map_err(invalid)?;
     let target = daemon.openings.target(params, &daemon.sessions)?;

@@ -12,11 +12,11 @@ use hooksd_protocol::methods::{HookProgress, InvokeOptions};
 use hooksd_protocol::rpc::{Frame, RpcError, request_line};
 use uuid::Uuid;
 
-use super::{Work, invalid, later, refuse_when_stopping};
+use super::{Work, invalid, refuse_when_stopping};
 use crate::connection::Caller;
 use crate::daemon::Daemon;
 use crate::fanout::Progress;
-use crate::invoke::{ProgressFor, Request, invoke};
+use crate::invoke::{ProgressFor, Request, begin};
 use crate::outbox::Outbox;
 
 /// The params that are no options.
@@ -46,13 +46,11 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> 
     let Some(params) = params else {
         return Err(invalid(fail("params", "expected an object with session and invocation or payload")));
     };
-    let keys = params.keys();
-    if let Some(key) = keys.iter().find(|key| !KNOWN.contains(&key.as_ref())) {
-        return Err(invalid(fail(key, &format!("unknown field; known here: {}", KNOWN.join(", ")))));
-    }
-    // Most requests have none.
-    let options: InvokeOptions = if keys.iter().all(|key| REQUIRED.contains(&key.as_ref())) {
+    // Most requests have no options.
+    let options: InvokeOptions = if params.key_beside(&REQUIRED).is_none() {
         InvokeOptions::default()
+    } else if let Some(key) = params.key_beside(&KNOWN) {
+        return Err(invalid(fail(&key, &format!("unknown field; known here: {}", KNOWN.join(", ")))));
     } else {
         read(params, Reading::Strict).map_err(invalid)?
     };
@@ -64,16 +62,14 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> 
         Box::new(move |invocation_id| progress(outbox, invocation_id)) as ProgressFor
     });
     let client = caller.who.client();
-    let request = Request { target, input, options, content, received, client };
-    let daemon = daemon.clone();
-    later(move |interrupts| invoke(daemon, request, interrupts, progress))
+    begin(daemon, target, Request { input, options, content, received, client, progress })
 }
 
 /// The event, and its raw text.
 pub(super) fn event_of<'a>(params: &Value<'a>) -> Result<(Input, &'a str), ReadError> {
     let fail = |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
-    let given = |key: &str| params.get(key).filter(|value| !value.is_null());
-    match (given("invocation"), given("payload")) {
+    let given = params.pick(["invocation", "payload"]).map(|value| value.filter(|value| !value.is_null()));
+    match given.into() {
         (Some(invocation), None) => {
             let read =
                 Invocation::read(&invocation, Reading::Strict).map_err(|error| error.within("invocation"))?;

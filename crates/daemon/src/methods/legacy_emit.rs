@@ -21,8 +21,8 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
         return Err(invalid(field_error("params", "expected an object with session, event and payload")));
     };
     let known = ["session", "event", "payload"];
-    if let Some((key, _)) = params.entries().iter().find(|(key, _)| !known.contains(&key.as_ref())) {
-        return Err(invalid(field_error(key, &format!("unknown field; known here: {}", known.join(", ")))));
+    if let Some(key) = params.key_beside(&known) {
+        return Err(invalid(field_error(&key, &format!("unknown field; known here: {}", known.join(", ")))));
     }
     let event = params.get("event").ok_or_else(|| invalid(field_error("event", "this field is required")))?;
     let event: LegacyName = read(&event, Reading::Strict).map_err(|error| invalid(error.within("event")))?;

@@ -74,7 +74,7 @@ pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller)
 }
 
 fn find(daemon: &Arc<Daemon>, frame: &Frame<'_>, caller: &Caller) -> Result<Work, RpcError> {
-    match frame.method.as_str() {
+    match frame.method.as_ref() {
         "initialize" => initialize::work(frame, caller),
         "rpc.discover" => rpc_discover::work(frame),
         "session/open" => session_open::work(daemon, frame, caller),
@@ -125,11 +125,11 @@ fn answer<T: Serialize + Send + 'static>(result: Result<T, RpcError>) -> Answer 
     Box::new(move |id| response_line(id, result.as_ref()))
 }
 
-fn now<T: Serialize + Send + 'static>(result: T) -> Result<Work, RpcError> {
+pub(crate) fn now<T: Serialize + Send + 'static>(result: T) -> Result<Work, RpcError> {
     Ok(Work::Now(answer(Ok(result))))
 }
 
-fn later<T, F>(work: impl FnOnce(Interrupts) -> F + Send + 'static) -> Result<Work, RpcError>
+pub(crate) fn later<T, F>(work: impl FnOnce(Interrupts) -> F + Send + 'static) -> Result<Work, RpcError>
 where
     T: Serialize + Send + 'static,
     F: Future<Output = Result<T, RpcError>> + Send + 'static,

@@ -49,7 +49,10 @@ pub(super) enum NodeKind {
     Number,
     /// `NaN`, `Infinity` or `-Infinity`.
     Constant,
-    String,
+    String {
+        /// Whether it has escapes.
+        escaped: bool,
+    },
     Array,
     Object,
 }
@@ -251,12 +254,14 @@ impl Scanner<'_> {
 
     fn string(&mut self) -> Result<(), Failure> {
         let start = self.at;
+        let mut escaped = false;
         self.at += 1;
         loop {
             self.skip_plain();
             match self.peek() {
                 Some(b'"') => break,
                 Some(b'\\') => {
+                    escaped = true;
                     self.at += 1;
                     match self.peek() {
                         Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => self.at += 1,
@@ -276,7 +281,7 @@ impl Scanner<'_> {
             }
         }
         self.at += 1;
-        self.leaf(NodeKind::String, start)
+        self.leaf(NodeKind::String { escaped }, start)
     }
 
     /// Skips characters of a string that mean themselves, eight at a time as far as that goes.

@@ -230,3 +230,41 @@ fn a_byte_that_means_something_is_found_wherever_it_stands() {
     }
     assert!(Value::parse(&format!("\"{}\"", "é\u{80}\u{7f}ÿ😀".repeat(5)), Dialect::Strict).is_ok());
 }
+
+#[test]
+fn members_are_picked_as_each_is_got() {
+    let text = r#"{"a":1,"b":{"c":[{"d":{"e":{"f":2}}}]},"\u0061":3,"a\n":4,"":5,"b":{"x":[1]},"ab":6}"#;
+    let value = parse(text);
+    let keys = ["a", "b", "", "a\n", "ab", "none"];
+    for (key, picked) in keys.iter().zip(value.pick(keys)) {
+        let entry = value.entries().into_iter().find(|(name, _)| name == key).map(|(_, value)| value);
+        assert_eq!(picked.as_ref().map(Value::raw), entry.as_ref().map(Value::raw), "{key:?}");
+        assert_eq!(picked.as_ref().map(Value::raw), value.get(key).as_ref().map(Value::raw), "{key:?}");
+    }
+    assert_eq!(value.pick(["a"]).map(|value| value.unwrap().raw().to_owned()), ["3"]);
+    assert_eq!(parse("[1]").pick(["a"]).map(|value| value.is_some()), [false]);
+}
+
+#[test]
+fn a_key_beside_the_known_ones_is_found_however_it_is_spelled() {
+    let value = parse(r#"{"a":1,"\u0062":2,"c":{"d":1}}"#);
+    assert_eq!(value.key_beside(&["a", "b", "c"]), None);
+    assert_eq!(value.key_beside(&["a", "c"]).as_deref(), Some("b"));
+    assert_eq!(parse("7").key_beside(&[]), None);
+}
+
+#[test]
+fn what_is_opened_is_the_same_value() {
+    let text = r#"{"1":{"2":{"3":{"4":{"5":{"6":[true, "x\u00e9"]}}}}}}"#;
+    let (mut value, mut opened) = (parse(text), parse(text));
+    for key in ["1", "2", "3", "4", "5", "6"] {
+        (value, opened) = (value.get(key).unwrap(), opened.get(key).unwrap().opened());
+        assert_eq!((value.raw(), value.kind()), (opened.raw(), opened.kind()), "{key}");
+    }
+    let texts =
+        |value: &Value<'_>| value.items().iter().map(|item| item.raw().to_owned()).collect::<Vec<_>>();
+    assert_eq!(texts(&value), texts(&opened));
+    for scalar in ["1", "\"a\"", "null", "[]", "{}"] {
+        assert_eq!(parse(scalar).opened().raw(), scalar);
+    }
+}

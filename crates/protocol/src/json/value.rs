@@ -80,7 +80,8 @@ impl<'a> Value<'a> {
             NodeKind::Bool(value) => Kind::Bool(value),
             NodeKind::Number => Kind::Number(self.raw()),
             NodeKind::Constant => Kind::Constant(self.raw()),
-            NodeKind::String => Kind::String(decode(self.raw()).0),
+            NodeKind::String { escaped: false } => Kind::String(Cow::Borrowed(inside(self.raw()))),
+            NodeKind::String { escaped: true } => Kind::String(decode(self.raw()).0),
             NodeKind::Array => Kind::Array,
             NodeKind::Object => Kind::Object,
         }
@@ -110,7 +111,7 @@ impl<'a> Value<'a> {
     /// Whether this is a string with a surrogate that has no partner, which no Rust string or file can hold.
     #[must_use]
     pub fn has_lone_surrogate(&self) -> bool {
-        self.node().kind == NodeKind::String && decode(self.raw()).1
+        self.node().kind == NodeKind::String { escaped: true } && decode(self.raw()).1
     }
 
     /// The members of an object in order of first appearance, each key once with its last value. Empty otherwise.
@@ -144,17 +145,19 @@ impl<'a> Value<'a> {
         entries
     }
 
-    /// The keys of an object as they stand, decoded, duplicates included. Empty otherwise.
+    /// A key of an object that is none of these, decoded; the first one.
     #[must_use]
-    pub fn keys(&self) -> Vec<Cow<'a, str>> {
-        let mut keys = Vec::new();
-        if self.is_object() {
-            let mut members = self.members();
-            while let (Some(key), Some(_)) = (members.step(), members.step()) {
-                keys.push(decode(members.token(&key)).0);
+    pub fn key_beside(&self, known: &[&str]) -> Option<Cow<'a, str>> {
+        if !self.is_object() {
+            return None;
+        }
+        let mut members = self.members();
+        while let (Some(key), Some(_)) = (members.step(), members.step()) {
+            if !known.iter().any(|known| members.spells(&key, known)) {
+                return Some(decode(members.token(&key)).0);
             }
         }
-        keys
+        None
     }
 
     /// The members of an object as they stand, duplicates included: key token and value. Empty otherwise.
@@ -176,37 +179,56 @@ impl<'a> Value<'a> {
         if self.node().kind == NodeKind::Array { self.members().collect() } else { Vec::new() }
     }
 
-    /// The value of the last member with this key, if this is an object that has one. Allocates nothing where members
-    /// are on the tape and keys have no escapes.
+    /// The value of the last member with this key, if this is an object that has one.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Value<'a>> {
+        let [value] = self.pick([key]);
+        value
+    }
+
+    /// The values of the last members with these keys, as [`get`](Value::get) finds each; looks at every member once.
+    /// Allocates nothing where members are on the tape and keys have no escapes.
+    #[must_use]
+    pub fn pick<const N: usize>(&self, keys: [&str; N]) -> [Option<Value<'a>>; N] {
         if !self.is_object() {
-            return None;
+            return [const { None }; N];
         }
         let mut members = self.members();
-        let mut found = None;
+        let mut found = [None; N];
         while let (Some(name), Some(value)) = (members.step(), members.step()) {
-            if spells(members.token(&name), key) {
-                found = Some(value.index);
+            if let Some(place) = keys.iter().position(|key| members.spells(&name, key))
+                && let Some(found) = found.get_mut(place)
+            {
+                *found = Some(value.index);
             }
         }
-        found.map(|index| members.value(index))
+        found.map(|index| Some(members.value(index?)))
+    }
+
+    /// The same value, its members on a tape of their own where they were too deep to be recorded: for somebody who is
+    /// going to look at most of them.
+    #[must_use]
+    pub fn opened(&self) -> Value<'a> {
+        if self.node().next as usize > self.index + 1 {
+            return self.clone();
+        }
+        let text = self.raw();
+        let nodes = Rc::new(scan(text, self.dialect).unwrap_or_default());
+        Value { text, dialect: self.dialect, nodes, index: 0 }
     }
 
     /// Direct children; keys and values alternate in an object.
     fn members(&self) -> Members<'a> {
         let node = self.node();
         let first = self.index + 1;
-        let (text, nodes, first, end) = if (node.next as usize) > first {
-            (self.text, self.nodes.clone(), first, node.next as usize)
-        } else {
-            // Either empty, or too deep to have been recorded: scan it by itself.
-            let raw = self.raw();
-            let nodes = Rc::new(scan(raw, self.dialect).unwrap_or_default());
-            let end = nodes.len();
-            (raw, nodes, 1, end)
-        };
-        Members { text, dialect: self.dialect, nodes, index: first, end }
+        if (node.next as usize) > first {
+            let (nodes, end) = (self.nodes.clone(), node.next as usize);
+            return Members { text: self.text, dialect: self.dialect, nodes, index: first, end };
+        }
+        // Either empty, or too deep to have been recorded: scan it by itself.
+        let Value { text, dialect, nodes, .. } = self.opened();
+        let end = nodes.len();
+        Members { text, dialect, nodes, index: 1, end }
     }
 
     /// How deep containers are nested: 0 for a scalar, 1 for `[]`.
@@ -242,8 +264,7 @@ struct Members<'a> {
 /// Where a child stands.
 struct Child {
     index: usize,
-    start: u32,
-    end: u32,
+    node: Node,
 }
 
 impl<'a> Members<'a> {
@@ -252,14 +273,27 @@ impl<'a> Members<'a> {
         if self.index >= self.end {
             return None;
         }
-        let node = self.nodes.get(self.index)?;
-        let child = Child { index: self.index, start: node.start, end: node.end };
+        let node = *self.nodes.get(self.index)?;
+        let child = Child { index: self.index, node };
         self.index = (node.next as usize).max(self.index + 1);
         Some(child)
     }
 
     fn token(&self, child: &Child) -> &'a str {
-        self.text.get(child.start as usize..child.end as usize).unwrap_or_default()
+        self.text.get(child.node.start as usize..child.node.end as usize).unwrap_or_default()
+    }
+
+    /// Whether a key means `text`. An escape is longer than what it means.
+    #[inline]
+    fn spells(&self, key: &Child, text: &str) -> bool {
+        let Node { kind, start, end, .. } = key.node;
+        let inside = (start as usize + 1)..(end as usize).saturating_sub(1);
+        match kind {
+            NodeKind::String { escaped: true } => {
+                inside.len() > text.len() && decode(self.token(key)).0 == text
+            }
+            _ => inside.len() == text.len() && self.text.as_bytes().get(inside) == Some(text.as_bytes()),
+        }
     }
 
     fn value(&self, index: usize) -> Value<'a> {
@@ -276,15 +310,14 @@ impl<'a> Iterator for Members<'a> {
     }
 }
 
-/// Whether a JSON string token means `text`. An escape is longer than what it means.
-fn spells(token: &str, text: &str) -> bool {
-    let inner = token.get(1..token.len().saturating_sub(1)).unwrap_or_default();
-    inner == text || (inner.len() > text.len() && inner.contains('\\') && decode(token).0 == text)
+/// What stands between the quotes of a string token.
+fn inside(token: &str) -> &str {
+    token.get(1..token.len().saturating_sub(1)).unwrap_or_default()
 }
 
 /// Decodes a JSON string token, quotes included. The flag says that a lone surrogate became U+FFFD.
 pub(super) fn decode(token: &str) -> (Cow<'_, str>, bool) {
-    let inner = token.get(1..token.len().saturating_sub(1)).unwrap_or_default();
+    let inner = inside(token);
     if !inner.contains('\\') {
         return (Cow::Borrowed(inner), false);
     }

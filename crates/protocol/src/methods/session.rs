@@ -286,19 +286,19 @@ pub enum SessionRef {
 }
 
 impl SessionRef {
-    /// Reads the `session` of a request's params.
+    /// Reads the `session` of a request's params, if they have one.
     ///
     /// # Errors
     /// When it is missing, neither a string nor an object, or an object that is no session.
-    pub fn read(params: &Value<'_>) -> Result<SessionRef, ReadError> {
-        let Some(value) = params.get("session") else {
+    pub fn read(session: Option<&Value<'_>>) -> Result<SessionRef, ReadError> {
+        let Some(value) = session else {
             return Err(ReadError {
                 path: "session".to_owned(),
                 message: "this field is required".to_owned(),
             });
         };
         if value.is_object() {
-            return read(&value, Reading::Strict)
+            return read(value, Reading::Strict)
                 .map(|open| SessionRef::Inline(Box::new(open)))
                 .map_err(|error| error.within("session"));
         }
