@@ -2,6 +2,7 @@
 //!
 //! Guarantee: nothing here waits, and nothing here changes an answer.
 
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
@@ -33,6 +34,8 @@ pub(crate) struct Account<'a> {
     pub(crate) session: &'a Arc<Session>,
     pub(crate) pinned: &'a Arc<Pinned>,
     pub(crate) input: &'a Input,
+    /// Its name.
+    pub(crate) event: Cow<'static, str>,
     pub(crate) id: Uuid,
     pub(crate) cwd: &'a Path,
     pub(crate) received: Instant,
@@ -51,8 +54,7 @@ pub(crate) struct Ended {
 
 impl Account<'_> {
     fn about(&self) -> About<'_> {
-        let event = Some(self.input.event_name());
-        About { session: Some(&self.session.id), invocation: Some(self.id), event }
+        About { session: Some(&self.session.id), invocation: Some(self.id), event: Some(&self.event) }
     }
 
     /// The event has come.
@@ -66,7 +68,7 @@ impl Account<'_> {
             return asked;
         }
         let (daemon, session, id) = (self.daemon.clone(), self.session.clone(), self.id);
-        let event = self.input.event_name().to_owned();
+        let event = self.event.clone();
         Some(Arc::new(move |handler: &Handler, ended: Option<&Handled>| {
             let about = About { session: Some(&session.id), invocation: Some(id), event: Some(&event) };
             daemon.feed.publish(about, || handler_item(handler, ended));
@@ -77,7 +79,7 @@ impl Account<'_> {
     }
 
     /// The event has ended: it is counted, told, and kept.
-    pub(crate) fn finished(self, ended: Ended, answer: &Result<Arc<InvokeResult>, RpcError>) {
+    pub(crate) fn finished(self, ended: Ended, answer: Result<&Arc<InvokeResult>, &RpcError>) {
         let duration = self.received.elapsed();
         let Ended { selected, handled, verdict } = ended;
         let (reports, diagnostics) = match answer {
@@ -122,14 +124,14 @@ impl Account<'_> {
             pinned: self.pinned.clone(),
             client: self.client.cloned(),
             agent: self.agent.map(str::to_owned),
-            event: self.input.event_name().to_owned(),
+            event: self.event.clone(),
             tool: tool(self.input),
             cwd: self.cwd.to_owned(),
             verdict,
             received: self.received,
             duration,
             ran: selected.into_iter().map(|selected| selected.handler).zip(handled).collect(),
-            answer: answer.as_ref().ok().cloned(),
+            answer: answer.ok().cloned(),
             payload,
         });
     }

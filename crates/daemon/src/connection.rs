@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::future::poll_fn;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
@@ -110,6 +110,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     };
     let share = connection.daemon.unfinished.share();
     let mut lines = Lines::new(read_half, MAX_LINE, share);
+    let (mut is_gone, mut is_closing) = (pin!(gone.cancelled()), pin!(closing.cancelled()));
     // Answers that are there at once are written together, as long as the next request has arrived already.
     let mut answers = String::new();
     loop {
@@ -124,13 +125,16 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
         let line = tokio::select! {
             biased;
             line = lines.next() => line,
-            () = gone.cancelled() => break,
-            () = closing.cancelled() => break,
+            () = &mut is_gone => break,
+            () = &mut is_closing => break,
         };
         match line {
             Ok(Line::Complete(line)) => {
                 if let Some(answer) = connection.line(line).await {
-                    answers.push_str(&answer);
+                    match answers.is_empty() {
+                        true => answers = answer,
+                        false => answers.push_str(&answer),
+                    }
                 }
             }
             Ok(Line::TooLong) => {

@@ -4,6 +4,7 @@
 //! Guarantees: publishing never waits for a subscriber; while nobody listens it costs one atomic load and builds
 //! nothing; every subscriber gets its items in order, each once, and is told where some are missing.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -34,23 +35,23 @@ const NUMBERS_A_MS: u64 = 1000;
 pub(crate) struct Item {
     pub(crate) seq: u64,
     pub(crate) time: SystemTime,
-    pub(crate) session: Option<String>,
+    pub(crate) session: Option<Arc<str>>,
     pub(crate) invocation: Option<Uuid>,
-    pub(crate) event: Option<String>,
+    pub(crate) event: Option<Cow<'static, str>>,
     pub(crate) body: ItemBody,
 }
 
 /// What an item is about.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct About<'a> {
-    pub(crate) session: Option<&'a str>,
+    pub(crate) session: Option<&'a Arc<str>>,
     pub(crate) invocation: Option<Uuid>,
-    pub(crate) event: Option<&'a str>,
+    pub(crate) event: Option<&'a Cow<'static, str>>,
 }
 
 impl<'a> About<'a> {
     /// A session, and no event of it.
-    pub(crate) fn session(id: &'a str) -> About<'a> {
+    pub(crate) fn session(id: &'a Arc<str>) -> About<'a> {
         About { session: Some(id), ..About::default() }
     }
 }
@@ -119,7 +120,7 @@ impl Feed {
             return;
         }
         let (body, time) = (body(), SystemTime::now());
-        let (session, event) = (about.session.map(str::to_owned), about.event.map(str::to_owned));
+        let (session, event) = (about.session.cloned(), about.event.cloned());
         let mut state = self.lock();
         state.last += 1;
         let item =

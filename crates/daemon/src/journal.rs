@@ -5,6 +5,7 @@
 //! lost, also in the journal itself ([`Gap`]); what an event has said is on its way to the disk within [`BATCH_MS`]; a
 //! disk that is full or gone costs records and no decision.
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -66,7 +67,7 @@ pub(crate) struct Finished {
     pub(crate) pinned: Arc<Pinned>,
     pub(crate) client: Option<Arc<str>>,
     pub(crate) agent: Option<String>,
-    pub(crate) event: String,
+    pub(crate) event: Cow<'static, str>,
     pub(crate) tool: Option<String>,
     pub(crate) cwd: PathBuf,
     pub(crate) verdict: Verdict,

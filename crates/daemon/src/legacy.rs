@@ -1,6 +1,7 @@
 //! Events that agents report in the older form: their commands run in the background, exactly once for each report,
 //! whoever is still there (D11), each within its own 5 s (D17). Output means nothing; failures are logged.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -58,7 +59,7 @@ pub(crate) fn emit(
             deadline: None,
             umask: session.umask,
             rlimits: session.rlimits.clone(),
-            lane: session.id.as_str().into(),
+            lane: session.id.clone(),
             depth: pinned.depth(),
         };
         let (runner, cancel, running) =
@@ -87,7 +88,7 @@ fn report(session: &Session, feed: &Feed, event: LegacyName, command: &LegacyCom
         End::InvalidCommand => (code::INVALID_COMMAND, "command not started: it is empty".to_owned()),
     };
     tracing::warn!(session = %id, %event, %source, "{message}");
-    let name = event.to_string();
+    let name = Cow::Owned(event.to_string());
     let about = About { session: Some(id), event: Some(&name), ..About::default() };
     feed.publish(about, || diagnostic_item(&Diagnostic::warning(kind, message).field(source.clone())));
 }

@@ -35,6 +35,7 @@ mod pinned;
 mod plugins;
 mod private;
 mod record;
+mod run;
 pub mod service;
 mod session;
 mod sessions;

@@ -61,12 +61,13 @@ impl Openings {
     /// # Errors
     /// -32602 when it is none, another code when it is not open.
     pub(crate) fn target(&self, params: &Value<'_>, sessions: &Sessions) -> Result<Target, RpcError> {
-        let text = params.get("session").filter(Value::is_object).map(|session| session.raw());
+        let session = params.get("session");
+        let text = session.as_ref().filter(|session| session.is_object()).map(Value::raw);
         if let Some(known) = text.and_then(|text| self.find(text)) {
             return Ok(Target::Inline(known));
         }
         let invalid = |error| RpcError::invalid_params(&error);
-        match SessionRef::read(params).map_err(invalid)? {
+        match SessionRef::read(session.as_ref()).map_err(invalid)? {
             SessionRef::Id(id) => Ok(Target::Open(sessions.get(&id)?)),
             SessionRef::Inline(open) => {
                 let opening = Opening::new(*open).map_err(|error| invalid(error.within("session")))?;

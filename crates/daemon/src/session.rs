@@ -48,7 +48,7 @@ type Announced = Option<(String, Vec<Diagnostic>)>;
 
 /// One session.
 pub(crate) struct Session {
-    pub(crate) id: String,
+    pub(crate) id: Arc<str>,
     pub(crate) thread_id: Text,
     pub(crate) mode: Mode,
     pub(crate) accepts: Vec<Capability>,
@@ -96,7 +96,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Session {
-    pub(crate) fn new(id: String, open: &SessionOpen, pinned: Pinned, closed: CancellationToken) -> Session {
+    pub(crate) fn new(
+        id: Arc<str>,
+        open: &SessionOpen,
+        pinned: Pinned,
+        closed: CancellationToken,
+    ) -> Session {
         Session {
             id,
             thread_id: open.thread_id.clone(),
@@ -240,7 +245,7 @@ impl Session {
         });
         diagnostics.iter().for_each(|diagnostic| feed.publish(about, || diagnostic_item(diagnostic)));
         self.tell(&SnapshotChanged {
-            session: self.id.clone(),
+            session: self.id.to_string(),
             old_id: old.snapshot().id.clone(),
             new_id: id,
             applied: self.follow,
@@ -266,7 +271,7 @@ impl Session {
     pub(crate) fn info(&self) -> SessionInfo {
         let pinned = self.pinned.load();
         SessionInfo {
-            session: self.id.clone(),
+            session: self.id.to_string(),
             snapshot: pinned.snapshot_info(),
             project: pinned.project_info(),
             environment: if pinned.view.env.is_some() { "session" } else { "daemon" }.to_owned(),

@@ -31,7 +31,7 @@ pub(crate) const RETRY_AFTER_MS: u64 = 200;
 /// The open sessions, by id.
 pub(crate) struct Sessions {
     feed: Arc<Feed>,
-    by_id: RwLock<HashMap<String, Arc<Session>>>,
+    by_id: RwLock<HashMap<Arc<str>, Arc<Session>>>,
 }
 
 /// Opens a session without listing it: for one request whose params were checked. Reads files: not for an async thread.
@@ -73,7 +73,7 @@ fn view(opening: &Opening) -> View {
 }
 
 fn unlisted(opening: &Opening, pinned: Pinned, stop: &CancellationToken) -> Arc<Session> {
-    let id = Uuid::new_v4().simple().to_string();
+    let id = Uuid::new_v4().simple().to_string().into();
     Arc::new(Session::new(id, &opening.open, pinned, stop.child_token()))
 }
 
@@ -158,7 +158,7 @@ impl Sessions {
         };
         let moved =
             sessions.into_iter().filter(|session| session.documents_changed(settings, documents, &self.feed));
-        moved.map(|session| session.id.clone()).collect()
+        moved.map(|session| session.id.to_string()).collect()
     }
 
     /// Closes the sessions that nobody will miss.
@@ -194,7 +194,7 @@ impl Sessions {
             .map(|session| {
                 let pinned = session.pinned.load();
                 SessionRow {
-                    session: session.id.clone(),
+                    session: session.id.to_string(),
                     thread_id: session.thread_id.clone(),
                     cwd: pinned.view.cwd.display().to_string(),
                     mode: session.mode,

@@ -50,9 +50,9 @@ impl Filter {
     }
 
     fn takes(&self, item: &Item) -> bool {
-        let one_of = |wanted: &Option<Vec<String>>, is: &Option<String>| match (wanted, is) {
+        let one_of = |wanted: &Option<Vec<String>>, is: Option<&str>| match (wanted, is) {
             (None, _) => true,
-            (Some(wanted), Some(is)) => wanted.contains(is),
+            (Some(wanted), Some(is)) => wanted.iter().any(|wanted| wanted == is),
             (Some(_), None) => false,
         };
         let matters = match (&item.body, self.min_severity) {
@@ -61,8 +61,8 @@ impl Filter {
         };
         matters
             && self.kinds.as_ref().is_none_or(|kinds| kinds.contains(&item.body.kind()))
-            && one_of(&self.sessions, &item.session)
-            && one_of(&self.events, &item.event)
+            && one_of(&self.sessions, item.session.as_deref())
+            && one_of(&self.events, item.event.as_deref())
     }
 }
 
@@ -254,9 +254,9 @@ impl Subscriber {
                     subscription,
                     seq: item.seq,
                     time: Deadline::of(item.time).to_string(),
-                    session: item.session.clone(),
+                    session: item.session.as_deref().map(str::to_owned),
                     invocation_id: item.invocation,
-                    event: item.event.clone(),
+                    event: item.event.as_deref().map(str::to_owned),
                     withheld,
                     body,
                 };
@@ -276,8 +276,8 @@ mod tests {
 
     fn item(seq: u64) -> Arc<Item> {
         let body = ItemBody::Received { tool: Some("execute".to_owned()) };
-        let (session, time) = (Some("s".to_owned()), SystemTime::UNIX_EPOCH);
-        Arc::new(Item { seq, time, session, invocation: None, event: Some("Stop".to_owned()), body })
+        let (session, time) = (Some("s".into()), SystemTime::UNIX_EPOCH);
+        Arc::new(Item { seq, time, session, invocation: None, event: Some("Stop".into()), body })
     }
 
     fn subscriber() -> Subscriber {

@@ -1,5 +1,6 @@
 //! The events that run now, by invocation id, so that anybody of this user's can stop one (`hook/cancel`).
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -10,8 +11,8 @@ use uuid::Uuid;
 /// One running event.
 struct Entry {
     invocation: Uuid,
-    event: String,
-    session: String,
+    event: Cow<'static, str>,
+    session: Arc<str>,
     cancel: CancellationToken,
 }
 
@@ -36,11 +37,11 @@ impl Underway {
     pub(crate) fn list(
         self: &Arc<Underway>,
         invocation: Uuid,
-        event: &str,
-        session: &str,
+        event: Cow<'static, str>,
+        session: Arc<str>,
         cancel: CancellationToken,
     ) -> Listed {
-        let entry = Entry { invocation, event: event.to_owned(), session: session.to_owned(), cancel };
+        let entry = Entry { invocation, event, session, cancel };
         let mut entries = self.lock();
         // Two sessions may use one id: numbers tell them apart.
         let number = entries.0;
@@ -61,8 +62,8 @@ impl Underway {
                 entry.cancel.cancel();
                 Ok(HookCancelled {
                     invocation_id: entry.invocation,
-                    event: entry.event.clone(),
-                    session: entry.session.clone(),
+                    event: entry.event.clone().into_owned(),
+                    session: entry.session.to_string(),
                 })
             }
             (first, others) => Err(usize::from(first.is_some()) + others),

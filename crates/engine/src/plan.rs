@@ -1,15 +1,17 @@
 //! Which handlers are for an event, and what they read.
 
+use std::borrow::Cow;
+use std::convert::Infallible;
 use std::sync::Arc;
 
-use hooksd_config::matcher::Matched;
+use hooksd_config::matcher::{Matched, Matcher};
 use hooksd_config::{Handler, OnFailure, Snapshot};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::invocation::Invocation;
 use hooksd_protocol::json::{ReadError, Value, lenient_bool};
 
-use crate::projection::{Facts, Transcripts, legacy_stdin, stdin, subject};
+use crate::projection::{Facts, ProjectionError, Transcripts, legacy_stdin, stdin, subject};
 
 /// An event in one of its two forms.
 #[derive(Debug, Clone)]
@@ -26,7 +28,7 @@ pub struct PayloadInput {
     /// The payload as it came; what handlers read.
     pub raw: Arc<[u8]>,
     /// Its `hook_event_name`.
-    pub event_name: String,
+    pub event_name: Cow<'static, str>,
     /// The event, if hooksd knows it.
     pub event: Option<EventName>,
     /// What matchers are tested against.
@@ -50,30 +52,30 @@ impl PayloadInput {
         if !value.is_object() {
             return Err(fail("", "expected an object with hook_event_name"));
         }
-        let text = |key: &str| value.get(key).and_then(|value| value.as_str()).map(|text| text.into_owned());
-        let event_name =
-            text("hook_event_name").ok_or_else(|| fail("hook_event_name", "this field is required"))?;
-        let event = event_name.parse::<EventName>().ok();
+        let [name, cwd, session_id, stop_hook_active] =
+            value.pick(["hook_event_name", "cwd", "session_id", "stop_hook_active"]);
+        let text =
+            |value: Option<Value<'_>>| value.and_then(|value| value.as_str()).map(|text| text.into_owned());
+        let name = name.and_then(|name| name.as_str());
+        let name = name.ok_or_else(|| fail("hook_event_name", "this field is required"))?;
+        let event = name.parse::<EventName>().ok();
+        let event_name = event.map_or_else(|| Cow::Owned(name.into_owned()), |event| event.as_str().into());
         let subject = event.and_then(|event| match event {
-            EventName::SessionStart => text("source"),
-            EventName::SessionEnd => text("reason"),
-            EventName::Notification => text("notification_type"),
-            EventName::PreCompact => text("trigger"),
-            EventName::SubagentStart | EventName::SubagentStop => text("agent_type"),
-            event if event.is_tool_event() => text("tool_name"),
-            _ => None,
+            EventName::SessionStart => Some("source"),
+            EventName::SessionEnd => Some("reason"),
+            EventName::Notification => Some("notification_type"),
+            EventName::PreCompact => Some("trigger"),
+            EventName::SubagentStart | EventName::SubagentStop => Some("agent_type"),
+            event => event.is_tool_event().then_some("tool_name"),
         });
         Ok(PayloadInput {
             raw: value.raw().as_bytes().into(),
             event_name,
             event,
-            subject,
-            cwd: text("cwd"),
-            session_id: text("session_id").unwrap_or_default(),
-            stop_hook_active: value
-                .get("stop_hook_active")
-                .and_then(|flag| lenient_bool(&flag))
-                .unwrap_or(false),
+            subject: subject.and_then(|key| text(value.get(key))),
+            cwd: text(cwd),
+            session_id: text(session_id).unwrap_or_default(),
+            stop_hook_active: stop_hook_active.and_then(|flag| lenient_bool(&flag)).unwrap_or(false),
         })
     }
 }
@@ -90,10 +92,10 @@ impl Input {
 
     /// The event's name as given.
     #[must_use]
-    pub fn event_name(&self) -> &str {
+    pub fn event_name(&self) -> Cow<'static, str> {
         match self {
-            Input::Invocation(invocation) => invocation.event.name().as_str(),
-            Input::Payload(payload) => &payload.event_name,
+            Input::Invocation(invocation) => invocation.event.name().as_str().into(),
+            Input::Payload(payload) => payload.event_name.clone(),
         }
     }
 
@@ -127,6 +129,60 @@ pub struct Plan {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+fn facts(input: &Input) -> Option<Facts> {
+    match input {
+        Input::Invocation(invocation) => Some(Facts::of(&invocation.event)),
+        // A payload only says whether it is the first time.
+        Input::Payload(payload) => {
+            Some(Facts { event: payload.event?, continuation_count: i64::from(payload.stop_hook_active) })
+        }
+    }
+}
+
+/// What matchers are tested against.
+fn subject_of(input: &Input) -> Result<Option<Cow<'_, str>>, ProjectionError> {
+    match input {
+        Input::Invocation(invocation) => Ok(subject(&invocation.event)?.map(Cow::Owned)),
+        Input::Payload(payload) => Ok(payload.subject.as_deref().map(Cow::Borrowed)),
+    }
+}
+
+/// How much expressions may take together where nobody waits for them. Steps; some 50 us. Nearly all need less.
+const STEPS_AT_ONCE: usize = 10_000;
+
+/// What asking a matcher costs beside the steps that it takes. Steps.
+const STEPS_TO_ASK: usize = 50;
+
+/// Asks a matcher within what is left of that, or gives up.
+fn at_once() -> impl FnMut(&Matcher, Option<&str>) -> Result<Option<Matched>, TakesLonger> {
+    let mut left = STEPS_AT_ONCE;
+    move |matcher, subject| {
+        left = left.checked_sub(STEPS_TO_ASK).ok_or(TakesLonger)?;
+        match matcher.matches_within(subject, &mut left) {
+            Matched::BoundReached => Err(TakesLonger),
+            matched => Ok(Some(matched)),
+        }
+    }
+}
+
+/// Nothing is known: the expressions need more time.
+struct TakesLonger;
+
+/// The plan of an event that no handler is for; `None` when one is, or when it takes longer to tell.
+#[must_use]
+pub fn unmatched(snapshot: &Snapshot, input: &Input) -> Option<Plan> {
+    let (plan, chosen) = choose(snapshot, input, at_once()).ok()??;
+    chosen.is_empty().then_some(plan)
+}
+
+/// The plan of an event, as [`plan`] makes it; `None` when its expressions need a thread where they hold up nobody, or
+/// hooksd does not know it.
+#[must_use]
+pub fn plan_at_once(snapshot: &Snapshot, input: &Input, transcripts: &Transcripts) -> Option<Plan> {
+    let (plan, chosen) = choose(snapshot, input, at_once()).ok()??;
+    Some(with_stdin(plan, chosen, input, transcripts))
+}
+
 /// Plans an event. `None` when hooksd does not know it: then nothing can be configured for it.
 ///
 /// `late` is asked before each matcher: once it says yes, no further one is tried, and a handler whose matcher was
@@ -138,30 +194,44 @@ pub fn plan(
     transcripts: &Transcripts,
     late: &dyn Fn() -> bool,
 ) -> Option<Plan> {
-    let facts = match input {
-        Input::Invocation(invocation) => Facts::of(&invocation.event),
-        // A payload only says whether it is the first time.
-        Input::Payload(payload) => {
-            Facts { event: payload.event?, continuation_count: i64::from(payload.stop_hook_active) }
+    let ask = |matcher: &Matcher, subject: Option<&str>| -> Result<_, Infallible> {
+        Ok((!late()).then(|| matcher.matches(subject)))
+    };
+    let Ok(chosen) = choose(snapshot, input, ask);
+    chosen.map(|(plan, chosen)| with_stdin(plan, chosen, input, transcripts))
+}
+
+fn failed(error: &ProjectionError) -> Diagnostic {
+    Diagnostic::warning(code::PROJECTION_FAILED, format!("{error}; no handler runs on this event"))
+}
+
+/// The handlers that are for an event, whether each may run, and a plan without them.
+type Chosen<'a> = (Plan, Vec<(&'a Handler, bool)>);
+
+/// Finds the handlers that are for an event. `ask` tries a matcher, or says nothing of it.
+fn choose<'a, E>(
+    snapshot: &'a Snapshot,
+    input: &Input,
+    mut ask: impl FnMut(&Matcher, Option<&str>) -> Result<Option<Matched>, E>,
+) -> Result<Option<Chosen<'a>>, E> {
+    let Some(facts) = facts(input) else { return Ok(None) };
+    let mut plan = Plan { facts, selected: Vec::new(), diagnostics: Vec::new() };
+    let mut chosen = Vec::new();
+    let subject = match subject_of(input) {
+        Ok(subject) => subject,
+        Err(error) => {
+            plan.diagnostics.push(failed(&error));
+            return Ok(Some((plan, chosen)));
         }
     };
-    let mut plan = Plan { facts, selected: Vec::new(), diagnostics: Vec::new() };
-    let failed = |reason: String| {
-        Diagnostic::warning(code::PROJECTION_FAILED, format!("{reason}; no handler runs on this event"))
-    };
-    let subject = match input {
-        Input::Invocation(invocation) => match subject(&invocation.event) {
-            Ok(subject) => subject,
-            Err(error) => {
-                plan.diagnostics.push(failed(error.to_string()));
-                return Some(plan);
-            }
-        },
-        Input::Payload(payload) => payload.subject.clone(),
-    };
-    let mut chosen = Vec::new();
+    let mut last: Option<(&Arc<Matcher>, Option<Matched>)> = None;
     for handler in snapshot.candidates(plan.facts.event, subject.as_deref()) {
-        let matched = if late() { None } else { Some(handler.matcher.matches(subject.as_deref())) };
+        // The handlers of a group share a matcher, which is asked once.
+        let matched = match last {
+            Some((matcher, matched)) if Arc::ptr_eq(matcher, &handler.matcher) => matched,
+            _ => ask(&handler.matcher, subject.as_deref())?,
+        };
+        last = Some((&handler.matcher, matched));
         match matched {
             Some(Matched::Yes) => chosen.push((handler, true)),
             Some(Matched::No) => {}
@@ -190,16 +260,26 @@ pub fn plan(
             }
         }
     }
+    Ok(Some((plan, chosen)))
+}
+
+/// The plan with its handlers, and what they read.
+fn with_stdin(
+    mut plan: Plan,
+    chosen: Vec<(&Handler, bool)>,
+    input: &Input,
+    transcripts: &Transcripts,
+) -> Plan {
     if chosen.is_empty() {
-        return Some(plan);
+        return plan;
     }
     let payload: Arc<[u8]> = match input {
         Input::Payload(payload) => payload.raw.clone(),
         Input::Invocation(invocation) => match stdin(invocation, transcripts) {
             Ok(text) => text.into_bytes().into(),
             Err(error) => {
-                plan.diagnostics.push(failed(error.to_string()));
-                return Some(plan);
+                plan.diagnostics.push(failed(&error));
+                return plan;
             }
         },
     };
@@ -217,5 +297,5 @@ pub fn plan(
             Selected { handler: handler.clone(), stdin: runs.then_some(stdin) }
         })
         .collect();
-    Some(plan)
+    plan
 }

@@ -47,7 +47,7 @@ pub fn explain(
     diagnostics: Vec<Diagnostic>,
 ) -> ConfigExplained {
     let mut explained = ConfigExplained {
-        event: input.event_name().to_owned(),
+        event: input.event_name().into_owned(),
         subject: None,
         native: None,
         snapshot_id: snapshot.id.clone(),
@@ -56,7 +56,7 @@ pub fn explain(
     };
     let Some(event) = input.event() else {
         let name = input.event_name();
-        let nearest = near::event(name).map(|event| format!("; did you mean {event}?")).unwrap_or_default();
+        let nearest = near::event(&name).map(|event| format!("; did you mean {event}?")).unwrap_or_default();
         let message = format!("{name} is no event of hooksd: nothing can be configured for it{nearest}");
         let diagnostic = Diagnostic::warning(code::UNKNOWN_EVENT, message).severity(Severity::Error);
         explained.diagnostics.push(diagnostic.field("event"));
