@@ -1,8 +1,10 @@
 // A connection to the daemon: any number of calls at once, each with a deadline; answers come in any order.
 
 import { createConnection } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { CallTimeout, ConnectionEnded, HooksdError, NotRunning, Refused } from "./errors.js";
+import { pauseAfter } from "./retry.js";
 import { checked, socketPath } from "./where.js";
 
 /**
@@ -122,14 +124,38 @@ export class Client {
   }
 
   /**
-   * Calls a method. A deadline that passes and an aborted signal both cancel the request in the daemon.
+   * Calls a method. A deadline that passes and an aborted signal both cancel the request in the daemon. What a daemon
+   * that is overrun has refused is asked again within the deadline.
    *
    * @param {string} method
    * @param {Record<string, any>} [params]
    * @param {{ timeout?: number, signal?: AbortSignal }} [options]
    * @returns {Promise<any>}
    */
-  call(method, params = {}, { timeout = this.#timeout, signal } = {}) {
+  async call(method, params = {}, { timeout = this.#timeout, signal } = {}) {
+    const deadline = performance.now() + timeout;
+    for (;;) {
+      try {
+        return await this.#ask(method, params, deadline - performance.now(), timeout, signal);
+      } catch (error) {
+        const pause = pauseAfter(error, deadline - performance.now());
+        if (pause === null) throw error;
+        await sleep(pause, undefined, { signal }).catch(() => signal?.throwIfAborted());
+      }
+    }
+  }
+
+  /**
+   * Asks once.
+   *
+   * @param {string} method
+   * @param {Record<string, any>} params
+   * @param {number} left
+   * @param {number} timeout
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<any>}
+   */
+  #ask(method, params, left, timeout, signal) {
     return new Promise((resolve, reject) => {
       if (this.#ended) throw new ConnectionEnded("the connection to hooksd has ended");
       signal?.throwIfAborted();
@@ -144,7 +170,7 @@ export class Client {
       // A day at most: beyond 2^31 ms a timer fires at once.
       const timer = setTimeout(
         () => giveUp(new CallTimeout(`no answer to ${method} within ${timeout} ms`)),
-        Math.min(timeout, 86_400_000),
+        Math.min(left, 86_400_000),
       );
       const finish = () => {
         clearTimeout(timer);

@@ -84,6 +84,7 @@ export class Client {
   readonly path: string;
   readonly closed: boolean;
   readonly dropped: number;
+  /** What a daemon that is overrun (-32005) has refused is asked again, within the deadline. */
   call(method: string, params?: Record<string, any>, options?: CallOptions): Promise<any>;
   invoke(
     session: string | Record<string, any>,
