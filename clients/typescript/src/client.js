@@ -1,11 +1,12 @@
 // A connection to the daemon: any number of calls at once, each with a deadline; answers come in any order.
 
+import { once } from "node:events";
 import { createConnection } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 import { CallTimeout, ConnectionEnded, HooksdError, NotRunning, Refused } from "./errors.js";
 import { pauseAfter } from "./retry.js";
-import { checked, socketPath } from "./where.js";
+import { checkOwner, checked, socketPath } from "./where.js";
 
 /**
  * How long a call may take unless the caller says otherwise. Milliseconds. Above the longest default timeout of a handler
@@ -94,23 +95,22 @@ export class Client {
   }
 
   /**
-   * Connects to the socket at `path` (default: where the daemon is).
+   * Connects to the socket at `path` (default: where the daemon is), unless somebody else may have put it there.
    *
    * @param {string} [path]
    * @param {{ timeout?: number }} [options]
    * @returns {Promise<Client>}
    */
-  static connect(path, { timeout = CALL_MS } = {}) {
-    return new Promise((resolve, reject) => {
-      const place = path === undefined ? socketPath() : checked(path);
+  static async connect(path, { timeout = CALL_MS } = {}) {
+    const place = path === undefined ? socketPath() : checked(path);
+    try {
+      await checkOwner(place);
       const socket = createConnection(place);
-      const refused = (/** @type {Error} */ error) => reject(new NotRunning(place, error));
-      socket.once("error", refused);
-      socket.once("connect", () => {
-        socket.off("error", refused);
-        resolve(new Client(socket, place, timeout));
-      });
-    });
+      await once(socket, "connect");
+      return new Client(socket, place, timeout);
+    } catch (error) {
+      throw new NotRunning(place, error);
+    }
   }
 
   /** Whether the connection has ended. */
