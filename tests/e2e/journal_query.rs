@@ -149,6 +149,11 @@ fn no_piece_of_a_secret_is_written() {
         ("-----BEGIN PRIVATE KEY-----\nMIIEvQIB\nKoZIhvcN".to_owned(), ">&2; exit 1", "KoZIhvcN"),
         ("not JSON\nghp_asdfghjklq".to_owned(), "", "ghp_asdfghjklq"),
         (format!("{flood}\nsk-zxcvbnmasdf"), ">&2; exit 1", "sk-zxcvbn"),
+        (
+            format!("{long} it is a key sk-mnbvcxzlkj\n"),
+            "; [ -z $HOOKSD_LIFECYCLE ] || exec sleep 600",
+            "sk-mnbv",
+        ),
     ];
     let mut setup = Setup::default();
     setup.journal.payloads = true;
@@ -156,7 +161,10 @@ fn no_piece_of_a_secret_is_written() {
         let handlers = cases.iter().enumerate().map(|(number, (printed, rest, _))| {
             let file = world.at(&format!("printed{number}"));
             fs::write(&file, printed).unwrap();
-            json!({ "type": "command", "command": format!("cat {} {rest}", file.display()) })
+            // One prints before it is asked, and is asked again where that does no harm.
+            let lifecycle = if rest.contains("LIFECYCLE") { "persistent" } else { "per_event" };
+            let command = format!("cat {} {rest}", file.display());
+            json!({ "type": "command", "command": command, "lifecycle": lifecycle })
         });
         let command = format!("exit 1 # {} bearer lkjhgfdsapoiuy", "x".repeat(58));
         let blocks = json!({ "type": "command", "command": command, "onFailure": "block" });
@@ -165,6 +173,7 @@ fn no_piece_of_a_secret_is_written() {
         let env = json!({ "PATH": "/usr/bin:/bin", "MY_PASSWORD": "battery-staple-7" });
         let mut agent = world.agent_with(json!({ "env": env })).await;
         let answer = agent.invoke(&events::pre()).await;
+        assert!(answer.message("out_of_step").contains("sk-mnbv"));
         let shown = answer.0.to_string();
         records(&mut agent, json!({})).await;
         let mut kept = Vec::new();

@@ -6,9 +6,10 @@ use std::time::{Duration, SystemTime};
 use hooksd_config::Handler;
 use hooksd_engine::names::command_text;
 use hooksd_engine::outcome::{Captured, Outcome};
-use hooksd_engine::quotes::{printed, quote_again};
+use hooksd_engine::quotes::{printed, quote_again, unquoted};
 use hooksd_engine::redact::Redactor;
 use hooksd_protocol::deadline::Deadline;
+use hooksd_protocol::diagnostic::code;
 use hooksd_protocol::json::{Dialect, Value};
 use hooksd_protocol::methods::{HandlerReport, HandlerStatus, JournalHandler, JournalRecord, cut};
 
@@ -153,7 +154,10 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
         handlers: finished.ran.iter().map(handler).collect(),
         diagnostics: diagnostics
             .map(|mut diagnostic| {
-                diagnostic.message = said(diagnostic.handler_id.as_deref(), &diagnostic.message);
+                diagnostic.message = match diagnostic.code.as_str() {
+                    code::OUT_OF_STEP => text(&unquoted(&diagnostic.message)),
+                    _ => said(diagnostic.handler_id.as_deref(), &diagnostic.message),
+                };
                 diagnostic.field = diagnostic.field.as_deref().map(text);
                 diagnostic
             })

@@ -6,7 +6,7 @@ use hooksd_config::Handler;
 use crate::answer::{excerpt, exit_reason, last_words};
 use crate::names::command_text;
 use crate::outcome::{Captured, Outcome};
-use crate::redact::Redactor;
+use crate::redact::{REDACTED, Redactor};
 
 /// What a handler has printed, without secrets.
 #[must_use]
@@ -31,6 +31,15 @@ pub fn quote_again(said: &str, handler: &Handler, outcome: Option<&Outcome>, red
         said = replaced(said, &quote(&output.bytes), || quote(printed(output, redactor).as_bytes()));
     }
     said
+}
+
+/// A remark without what it quotes, for where nobody has kept what the quote was cut from.
+#[must_use]
+pub fn unquoted(said: &str) -> String {
+    match said.split_once('"').and_then(|(before, rest)| Some((before, rest.rsplit_once('"')?.1))) {
+        Some((before, after)) => format!("{before}{REDACTED}{after}"),
+        None => said.to_owned(),
+    }
 }
 
 /// The text with another quote in place of this one, made only when it is there.
