@@ -1,7 +1,8 @@
 //! `hooksctl conformance`: scenarios that show from outside what a hook engine does, and engines that are asked.
 //!
 //! Guarantees: a scenario runs in folders of its own; an engine that hangs, crashes, or writes nonsense or without end
-//! costs its scenario and no other; nothing of a scenario is left on the disk, also after a signal. docs/conformance.md is the contract.
+//! costs its scenario and no other; nothing of a scenario is left on the disk, also after a
+//! signal. docs/conformance.md is the contract.
 
 mod daemon;
 mod judge;
