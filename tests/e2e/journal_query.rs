@@ -127,6 +127,68 @@ fn no_secret_and_no_unwanted_payload_is_written() {
     }
 }
 
+/// A remark quotes a piece of what a handler printed. Of a secret that is cut by it, what is left is not recognised: not one
+/// piece of it is written.
+#[test]
+fn no_piece_of_a_secret_is_written() {
+    let long = "x".repeat(60);
+    // All that is kept of an output but a few bytes, and nothing of it once the key is taken out.
+    let key =
+        |body: usize| format!("-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----", "x".repeat(body));
+    let flood = key(99_990 - key(0).len());
+    // What is printed, how it goes on, and the piece of a secret that the agent is shown.
+    let cases = [
+        (
+            format!("{long} eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJl"),
+            ">&2; exit 1",
+            "eyJhbGciOiJIUzI1NiJ",
+        ),
+        (format!("{long} it is battery-staple-7"), ">&2; exit 1", "battery-stap"),
+        (format!("{long} see https://me:swordfish@host"), ">&2; exit 1", "me:swor"),
+        (format!("{long} it is a key sk-qwertyuiop"), ">&2; kill -9 $$", "sk-qwer"),
+        ("API_TOKEN=\"first\nfollowing-9\"".to_owned(), ">&2; exit 1", "following-9"),
+        ("-----BEGIN PRIVATE KEY-----\nMIIEvQIB\nKoZIhvcN".to_owned(), ">&2; exit 1", "KoZIhvcN"),
+        ("not JSON\nghp_asdfghjklq".to_owned(), "", "ghp_asdfghjklq"),
+        (format!("{flood}\nsk-zxcvbnmasdf"), ">&2; exit 1", "sk-zxcvbn"),
+        (
+            format!("{long} it is a key sk-mnbvcxzlkj\n"),
+            "; [ -z $HOOKSD_LIFECYCLE ] || exec sleep 600",
+            "sk-mnbv",
+        ),
+    ];
+    let mut setup = Setup::default();
+    setup.journal.payloads = true;
+    world_with(setup, async |world| {
+        let handlers = cases.iter().enumerate().map(|(number, (printed, rest, _))| {
+            let file = world.at(&format!("printed{number}"));
+            fs::write(&file, printed).unwrap();
+            // One prints before it is asked, and is asked again where that does no harm.
+            let lifecycle = if rest.contains("LIFECYCLE") { "persistent" } else { "per_event" };
+            let command = format!("cat {} {rest}", file.display());
+            json!({ "type": "command", "command": command, "lifecycle": lifecycle })
+        });
+        let command = format!("exit 1 # {} bearer lkjhgfdsapoiuy", "x".repeat(58));
+        let blocks = json!({ "type": "command", "command": command, "onFailure": "block" });
+        let handlers: Vec<Value> = std::iter::once(blocks).chain(handlers).collect();
+        world.user(&events::hooks("PreToolUse", json!(handlers)));
+        let env = json!({ "PATH": "/usr/bin:/bin", "MY_PASSWORD": "battery-staple-7" });
+        let mut agent = world.agent_with(json!({ "env": env })).await;
+        let answer = agent.invoke(&events::pre()).await;
+        assert!(answer.message("out_of_step").contains("sk-mnbv"));
+        let shown = answer.0.to_string();
+        records(&mut agent, json!({})).await;
+        let mut kept = Vec::new();
+        for file in fs::read_dir(world.at("config/.state/hooksd")).unwrap() {
+            kept.extend(fs::read(file.unwrap().path()).unwrap());
+        }
+        let kept = String::from_utf8_lossy(&kept);
+        for piece in cases.iter().map(|(.., piece)| *piece).chain(["lkjhg"]) {
+            assert!(shown.contains(piece), "the agent is shown {piece}: {shown}");
+            assert!(!kept.contains(piece), "{piece} was written");
+        }
+    });
+}
+
 /// What cannot be written costs records and no decision, and is said.
 #[test]
 fn a_journal_that_cannot_be_written_costs_no_decision() {

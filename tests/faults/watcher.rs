@@ -4,7 +4,7 @@
 use std::process::Command;
 use std::time::Duration;
 
-use hooksd_tests::harness::{Agent, events, eventually};
+use hooksd_tests::harness::{Agent, events, eventually, eventually_in};
 use serde_json::json;
 
 use crate::after::sound;
@@ -78,10 +78,10 @@ fn b63_when_there_are_watches_again_the_daemon_watches() {
         nsenter.args(["-U", "--preserve-credentials", "-t", &pid, "/bin/sh", "-c", line]);
         assert!(nsenter.status().unwrap().success());
         let start = std::time::Instant::now();
-        while changes(&mut agent).await != "watching" {
-            assert!(start.elapsed() < RETRY, "it does not watch again");
-            tokio::time::sleep(Duration::from_millis(500)).await;
-        }
+        eventually_in(RETRY, "it watches again", async || {
+            (changes(&mut agent).await == "watching").then_some(())
+        })
+        .await;
         println!("watching again after {:?}", start.elapsed());
         edits_are_served(world, &mut agent).await;
         sound(world).await;

@@ -18,8 +18,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use hooksd_tests::harness::daemon;
 use hooksd_tests::harness::program::{self, Done};
+use hooksd_tests::harness::{daemon, processes, until};
+use rustix::process::Signal;
 use serde_json::Value;
 
 /// The top of the repository.
@@ -109,6 +110,33 @@ fn a_running_daemon_is_measured_where_no_hooks_of_its_user_are() {
         assert_eq!(refused.status, Some(2));
         assert!(refused.stderr.contains("hooks.json is there, and would count"), "{}", refused.stderr);
     });
+}
+
+/// A signal ends the run as shells tell it; no folder, no daemon and no engine is left.
+#[tokio::test]
+async fn a_signal_leaves_nothing_behind() {
+    for (engine, signal, status) in
+        [("", Signal::TERM, 143), ("", Signal::INT, 130), ("sleep 600", Signal::HUP, 129)]
+    {
+        let temporary = tempfile::tempdir().unwrap();
+        let folder = temporary.path().canonicalize().unwrap();
+        let mut command = program::command("hooksctl", &[("TMPDIR", folder.as_os_str())]);
+        command.args(["conformance", "--jobs", "2"]);
+        if !engine.is_empty() {
+            // It never answers, and can be told by the folder.
+            let line = format!("{engine}; : {}", folder.display());
+            command.args(["--timeout", "600", "--agent-command", &line]);
+        }
+        let child = command.spawn().unwrap();
+        let begun = || processes::naming(folder.to_str().unwrap());
+        until("it has begun", || begun().iter().any(|pid| *pid != child.id())).await;
+        processes::signal(child.id(), signal);
+        let done = Done::from(child.wait_with_output().unwrap());
+        assert_eq!((done.status, done.stdout.as_str()), (Some(status), ""), "{}", done.stderr);
+        assert!(done.stderr.contains("nothing of it is left"), "{}", done.stderr);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        assert_eq!(begun(), Vec::<u32>::new());
+    }
 }
 
 #[test]

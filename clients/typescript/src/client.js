@@ -1,9 +1,12 @@
 // A connection to the daemon: any number of calls at once, each with a deadline; answers come in any order.
 
+import { once } from "node:events";
 import { createConnection } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 import { CallTimeout, ConnectionEnded, HooksdError, NotRunning, Refused } from "./errors.js";
-import { checked, socketPath } from "./where.js";
+import { pauseAfter } from "./retry.js";
+import { checkOwner, checked, socketPath } from "./where.js";
 
 /**
  * How long a call may take unless the caller says otherwise. Milliseconds. Above the longest default timeout of a handler
@@ -92,23 +95,22 @@ export class Client {
   }
 
   /**
-   * Connects to the socket at `path` (default: where the daemon is).
+   * Connects to the socket at `path` (default: where the daemon is), unless somebody else may have put it there.
    *
    * @param {string} [path]
    * @param {{ timeout?: number }} [options]
    * @returns {Promise<Client>}
    */
-  static connect(path, { timeout = CALL_MS } = {}) {
-    return new Promise((resolve, reject) => {
-      const place = path === undefined ? socketPath() : checked(path);
+  static async connect(path, { timeout = CALL_MS } = {}) {
+    const place = path === undefined ? socketPath() : checked(path);
+    try {
+      await checkOwner(place);
       const socket = createConnection(place);
-      const refused = (/** @type {Error} */ error) => reject(new NotRunning(place, error));
-      socket.once("error", refused);
-      socket.once("connect", () => {
-        socket.off("error", refused);
-        resolve(new Client(socket, place, timeout));
-      });
-    });
+      await once(socket, "connect");
+      return new Client(socket, place, timeout);
+    } catch (error) {
+      throw new NotRunning(place, error);
+    }
   }
 
   /** Whether the connection has ended. */
@@ -122,14 +124,38 @@ export class Client {
   }
 
   /**
-   * Calls a method. A deadline that passes and an aborted signal both cancel the request in the daemon.
+   * Calls a method. A deadline that passes and an aborted signal both cancel the request in the daemon. What a daemon
+   * that is overrun has refused is asked again within the deadline.
    *
    * @param {string} method
    * @param {Record<string, any>} [params]
    * @param {{ timeout?: number, signal?: AbortSignal }} [options]
    * @returns {Promise<any>}
    */
-  call(method, params = {}, { timeout = this.#timeout, signal } = {}) {
+  async call(method, params = {}, { timeout = this.#timeout, signal } = {}) {
+    const deadline = performance.now() + timeout;
+    for (;;) {
+      try {
+        return await this.#ask(method, params, deadline - performance.now(), timeout, signal);
+      } catch (error) {
+        const pause = pauseAfter(error, deadline - performance.now());
+        if (pause === null) throw error;
+        await sleep(pause, undefined, { signal }).catch(() => signal?.throwIfAborted());
+      }
+    }
+  }
+
+  /**
+   * Asks once.
+   *
+   * @param {string} method
+   * @param {Record<string, any>} params
+   * @param {number} left
+   * @param {number} timeout
+   * @param {AbortSignal} [signal]
+   * @returns {Promise<any>}
+   */
+  #ask(method, params, left, timeout, signal) {
     return new Promise((resolve, reject) => {
       if (this.#ended) throw new ConnectionEnded("the connection to hooksd has ended");
       signal?.throwIfAborted();
@@ -144,7 +170,7 @@ export class Client {
       // A day at most: beyond 2^31 ms a timer fires at once.
       const timer = setTimeout(
         () => giveUp(new CallTimeout(`no answer to ${method} within ${timeout} ms`)),
-        Math.min(timeout, 86_400_000),
+        Math.min(left, 86_400_000),
       );
       const finish = () => {
         clearTimeout(timer);

@@ -12,7 +12,7 @@ export class HooksdError extends Error {
 /** There is no usable path of a socket; the message says which variable to set. */
 export class SocketPathError extends HooksdError {}
 
-/** Nobody listens on the socket. */
+/** Nobody listens on the socket, or somebody else may. */
 export class NotRunning extends HooksdError {
   /** @param {string} path @param {unknown} reason */
   constructor(path, reason) {

@@ -4,7 +4,7 @@
 export class HooksdError extends Error {}
 /** There is no usable path of a socket; the message says which variable to set. */
 export class SocketPathError extends HooksdError {}
-/** Nobody listens on the socket. */
+/** Nobody listens on the socket, or somebody else may. */
 export class NotRunning extends HooksdError {
   readonly path: string;
 }
@@ -84,6 +84,7 @@ export class Client {
   readonly path: string;
   readonly closed: boolean;
   readonly dropped: number;
+  /** What a daemon that is overrun (-32005) has refused is asked again, within the deadline. */
   call(method: string, params?: Record<string, any>, options?: CallOptions): Promise<any>;
   invoke(
     session: string | Record<string, any>,

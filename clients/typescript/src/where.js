@@ -1,6 +1,7 @@
 // Where the daemon's socket is (docs/protocol.md, "Where").
 
-import { isAbsolute, join } from "node:path";
+import { realpath, stat } from "node:fs/promises";
+import { dirname, isAbsolute, join } from "node:path";
 
 import { SocketPathError } from "./errors.js";
 
@@ -47,4 +48,29 @@ export function checked(path) {
     );
   }
   return path;
+}
+
+/**
+ * Rejects when somebody else may have put his own socket at this path: what is asked and shown must not go there, and what
+ * is answered there is no verdict. The socket, its folder and, where the path is a link, the folder that it leads to have to
+ * be this user's or the superuser's, and nobody else may write into a folder. Node does not tell who listens, so that is
+ * all: folders further up are not looked at, and what is put in the socket's place after this look is not noticed.
+ *
+ * @param {string} path
+ */
+export async function checkOwner(path) {
+  const other = "choose another socket with HOOKSD_SOCKET";
+  const real = await realpath(path);
+  const folders = new Set([dirname(path), dirname(real)]);
+  for (const place of [real, ...folders]) {
+    const { uid, mode } = await stat(place);
+    if (uid !== process.geteuid?.() && uid !== 0) {
+      throw new Error(`${place} belongs to user ${uid}, not to you: ${other}`);
+    }
+    // Who may write into the socket itself may ask, and not answer.
+    if (folders.has(place) && (mode & 0o022) !== 0) {
+      const shown = (mode & 0o7777).toString(8);
+      throw new Error(`${place} can be written by others (mode ${shown}): chmod 700 it, or ${other}`);
+    }
+  }
 }

@@ -1,7 +1,7 @@
 // The client against the real daemon; subscriptions against a scripted one as well.
 
 import assert from "node:assert/strict";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -116,6 +116,41 @@ test("errors have code and data, and the end is told", async () => {
   const folder = mkdtempSync(join(tmpdir(), "hooksd-"));
   await assert.rejects(Client.connect(join(folder, "s")), NotRunning);
   rmSync(folder, { recursive: true });
+});
+
+test("a socket that somebody else may have put there is not spoken to", async () => {
+  const top = mkdtempSync(join(tmpdir(), "hooksd-"));
+  const folder = join(top, "folder");
+  const path = join(folder, "s");
+  mkdirSync(folder);
+  let heard = 0;
+  const server = createServer((connection) => (heard++, connection.end()));
+  await new Promise((ready) => server.listen(path, ready));
+  (await Client.connect(path)).close();
+  await until(() => heard === 1);
+  const refused = (place, why) =>
+    assert.rejects(Client.connect(place), (error) => error instanceof NotRunning && why.test(error.message));
+
+  for (const mode of [0o777, 0o770, 0o1777]) {
+    chmodSync(folder, mode);
+    await refused(path, /folder can be written by others \(mode 1?77[07]\): chmod 700 it/);
+    symlinkSync(path, join(top, "link"));
+    await refused(join(top, "link"), /folder can be written by others/);
+    rmSync(join(top, "link"));
+  }
+  chmodSync(folder, 0o755);
+  // Only the superuser can be another user.
+  if (process.geteuid() === 0) {
+    for (const place of [path, folder]) {
+      chownSync(place, 65534, 65534);
+      await refused(path, /belongs to user 65534, not to you: choose another socket with HOOKSD_SOCKET/);
+      chownSync(place, 0, 0);
+    }
+  }
+  (await Client.connect(path)).close();
+  await until(() => heard === 2);
+  server.close();
+  rmSync(top, { recursive: true });
 });
 
 test("notifications are heard", async () => {

@@ -1,4 +1,5 @@
-//! The async client: many calls at once on one connection, notifications on a channel.
+//! The async client: many calls at once on one connection, notifications on a channel. A call that an overrun daemon has
+//! refused is made again on the same connection, as [`crate::retry`] does, for as long as it may take.
 
 use std::collections::HashMap;
 use std::io;
@@ -21,7 +22,7 @@ use tokio::task::JoinHandle;
 use crate::error::ClientError;
 use crate::response::read_invoke_result;
 use crate::wire::{Incoming, Notification, Raw, parse};
-use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, peer, start};
+use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, peer, retry, start};
 
 /// Notifications waiting to be taken. Notifications. More are dropped: nobody is listening.
 const MAX_NOTIFICATIONS: usize = 1024;
@@ -122,6 +123,31 @@ impl Client {
     /// # Errors
     /// As [`Client::call`], except that the result is not looked at.
     pub async fn call_raw<P: Serialize>(&self, method: &str, params: &P) -> Result<String, ClientError> {
+        let deadline = Instant::now() + self.timeout;
+        let left = || deadline.saturating_duration_since(Instant::now());
+        loop {
+            let error = match self.ask(method, params, left()).await {
+                Ok(result) => return Ok(result),
+                Err(error) => error,
+            };
+            let pause = match &error {
+                ClientError::Refused(refusal) => retry::overrun(refusal),
+                _ => None,
+            };
+            match pause {
+                Some(pause) if pause < left() => tokio::time::sleep(pause).await,
+                _ => return Err(error),
+            }
+        }
+    }
+
+    /// Asks once.
+    async fn ask<P: Serialize>(
+        &self,
+        method: &str,
+        params: &P,
+        patience: Duration,
+    ) -> Result<String, ClientError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let line = request_line(Some(id), method, params).map_err(ClientError::BadRequest)?;
         let (sender, answer) = oneshot::channel();
@@ -136,7 +162,7 @@ impl Client {
                 Err(_) => Err(ClientError::Closed),
             }
         };
-        match tokio::time::timeout(self.timeout, call).await {
+        match tokio::time::timeout(patience, call).await {
             Ok(result) => result,
             Err(_) => {
                 if let Some(waiting) = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
@@ -185,4 +211,48 @@ async fn next(stream: &mut BufReader<OwnedReadHalf>) -> io::Result<Option<Incomi
         return Ok(None);
     }
     parse(&line).map(Some).map_err(io::Error::other)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const BUSY: &str = r#""error": {"code": -32005, "message": "busy", "data": {"retry_after_ms": 30}}"#;
+    const FULL: &str = r#""error": {"code": -32005, "message": "full"}"#;
+    const OTHER: &str = r#""error": {"code": -32002, "message": "other", "data": {"retry_after_ms": 30}}"#;
+    const DONE: &str = r#""result": "done""#;
+
+    /// What comes of a call that may take this long, and how many answers of a daemon with this script are left.
+    async fn asked(script: &[&'static str], patience: Duration) -> (String, usize) {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let script = script.to_vec();
+        let daemon = tokio::spawn(async move {
+            let (requests, mut answers) = theirs.into_split();
+            let mut requests = BufReader::new(requests).lines();
+            let mut left = script.into_iter();
+            while let Ok(Some(request)) = requests.next_line().await {
+                let request: serde_json::Value = serde_json::from_str(&request).unwrap();
+                let answer = left.next().unwrap();
+                let line = format!("{{\"jsonrpc\": \"2.0\", \"id\": {}, {answer}}}\n", request["id"]);
+                answers.write_all(line.as_bytes()).await.unwrap();
+            }
+            left.len()
+        });
+        let client = Client::on(ours).with_timeout(patience);
+        let said = client.call_raw("x", &()).await.unwrap_or_else(|error| error.to_string());
+        drop(client);
+        (said, daemon.await.unwrap())
+    }
+
+    #[tokio::test]
+    async fn what_an_overrun_daemon_refused_is_asked_again_until_the_deadline() {
+        let patience = Duration::from_secs(20);
+        assert_eq!(asked(&[BUSY, FULL, BUSY, DONE], patience).await, ("\"done\"".to_owned(), 0));
+        assert_eq!(asked(&[BUSY, OTHER, DONE], patience).await, ("other".to_owned(), 1));
+        let began = Instant::now();
+        let (said, left) = asked(&[BUSY; 64], Duration::from_millis(100)).await;
+        assert_eq!(said, "busy");
+        assert!((59..64).contains(&left), "{left}");
+        assert!(began.elapsed() < Duration::from_secs(10));
+    }
 }

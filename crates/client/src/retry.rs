@@ -9,7 +9,7 @@ use std::path::Path;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use hooksd_protocol::rpc::error_code;
+use hooksd_protocol::rpc::{RpcError, error_code};
 
 use crate::ClientError;
 use crate::blocking::Client;
@@ -81,15 +81,11 @@ pub fn insist<T>(
 fn fate(error: &ClientError) -> Option<Fate> {
     let gone = || Fate::NotRun(Duration::from_millis(GONE_MS));
     match error {
-        ClientError::Refused(error) if error.code == error_code::OVERLOADED => {
-            let said = error.data.as_ref().and_then(|data| data.get("retry_after_ms")?.as_u64());
-            let pause = said.unwrap_or(OVERRUN_MS).clamp(GONE_MS, LONGEST_MS);
-            Some(Fate::NotRun(Duration::from_millis(pause)))
-        }
         ClientError::Refused(error) if error.code == error_code::SHUTTING_DOWN => {
             let was_cut = error.data.as_ref().is_some_and(|data| data["cut"] == true);
             Some(if was_cut { Fate::Unknown } else { gone() })
         }
+        ClientError::Refused(error) => overrun(error).map(Fate::NotRun),
         ClientError::Connection(error) => match error.kind() {
             // A request that could not be written to its end was read by nobody.
             io::ErrorKind::BrokenPipe => Some(gone()),
@@ -102,6 +98,13 @@ fn fate(error: &ClientError) -> Option<Fate> {
         ClientError::Closed | ClientError::CannotStart { ended: true, .. } => Some(Fate::Unknown),
         _ => None,
     }
+}
+
+/// After how long to ask again a daemon that is overrun and has run nothing; `None` for every other refusal.
+pub(crate) fn overrun(error: &RpcError) -> Option<Duration> {
+    let said = error.data.as_ref().and_then(|data| data.get("retry_after_ms")?.as_u64());
+    let pause = said.unwrap_or(OVERRUN_MS).clamp(GONE_MS, LONGEST_MS);
+    (error.code == error_code::OVERLOADED).then(|| Duration::from_millis(pause))
 }
 
 #[cfg(test)]

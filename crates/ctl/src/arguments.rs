@@ -24,7 +24,8 @@ const EVERYWHERE: &str = "Options of every command";
     after_help = "Exit status: 0 done, 1 check or doctor found something, or replay or conformance a difference, \
                   2 wrong command line or input, \
                   3 no daemon answers, 4 the daemon refused, 5 trust was not changed, \
-                  6 an agent's configuration was not changed, 7 the service manager refused."
+                  6 an agent's configuration was not changed, 7 the service manager refused, \
+                  128 + N signal N has stopped conformance."
 )]
 pub(crate) struct Arguments {
     /// The daemon's socket; default $HOOKSD_SOCKET, else $XDG_RUNTIME_DIR/hooksd/hooksd.sock

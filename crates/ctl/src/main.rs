@@ -2,8 +2,8 @@
 //!
 //! Exit status: 0 done; 1 `check` or `doctor` found something, or `replay` or `conformance` a difference; 2 the command line or an input is
 //! wrong; 3 no daemon answers; 4 the daemon refused, is of another protocol or its answer cannot be read; 5 trust was not changed; 6 an agent's
-//! configuration was not changed; 7 the service manager refused. Output is plain when it is not a terminal; `--json` is
-//! for machines and holds exactly one JSON value, and one a line from `tail`.
+//! configuration was not changed; 7 the service manager refused; 128 and the signal's number when one has stopped
+//! `conformance`. Output is plain when it is not a terminal; `--json` is for machines and holds exactly one JSON value, and one a line from `tail`.
 #![forbid(unsafe_code)]
 
 mod arguments;

@@ -90,13 +90,19 @@ impl Openings {
     }
 
     fn keep(&self, text: &str, opening: Arc<Opening>) {
+        if text.len() > KEPT_BYTES {
+            return;
+        }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.push_front((text.into(), opening));
         known.truncate(KEPT);
         let mut held = 0;
         known.retain(|(text, _)| {
-            held += text.len();
-            held <= KEPT_BYTES
+            let has_room = held + text.len() <= KEPT_BYTES;
+            if has_room {
+                held += text.len();
+            }
+            has_room
         });
     }
 }
@@ -139,9 +145,17 @@ mod tests {
     fn what_is_kept_is_bounded_in_bytes() {
         let openings = Openings::default();
         // As many variables as it takes: each is below its own limit.
-        let large = vec!["x".repeat(1024); KEPT_BYTES / 1024].join("\", \"A\": \"");
+        let long = |c: &str, bytes: usize| vec![c.repeat(1024); bytes / 1024].join("\", \"A\": \"");
+        let small = read(&openings, "small");
+        let is_kept = || Arc::ptr_eq(&small, &read(&openings, "small"));
+        let large = long("x", KEPT_BYTES);
         let first = read(&openings, &large);
         assert!(!Arc::ptr_eq(&first, &read(&openings, &large)));
+        assert!(is_kept(), "one that is too long costs no other");
+        // Two have no room together.
+        read(&openings, &long("1", KEPT_BYTES / 2));
+        read(&openings, &long("2", KEPT_BYTES / 2));
+        assert!(is_kept(), "only what has no room goes");
         let held: usize = openings.known.lock().unwrap().iter().map(|(text, _)| text.len()).sum();
         assert!(held <= KEPT_BYTES, "{held}");
     }

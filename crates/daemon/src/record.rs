@@ -4,9 +4,12 @@ use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 
 use hooksd_config::Handler;
-use hooksd_engine::outcome::Outcome;
+use hooksd_engine::names::command_text;
+use hooksd_engine::outcome::{Captured, Outcome};
+use hooksd_engine::quotes::{printed, quote_again, unquoted};
 use hooksd_engine::redact::Redactor;
 use hooksd_protocol::deadline::Deadline;
+use hooksd_protocol::diagnostic::code;
 use hooksd_protocol::json::{Dialect, Value};
 use hooksd_protocol::methods::{HandlerReport, HandlerStatus, JournalHandler, JournalRecord, cut};
 
@@ -83,6 +86,14 @@ impl Gap {
 pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> JournalRecord {
     let redactor = finished.pinned.redactor();
     let text = |text: &str| cut(&redactor.text(text).unwrap_or_else(|| text.to_owned()), MAX_TEXT);
+    // What was said of a handler quotes it.
+    let said = |of: Option<&str>, said: &str| {
+        let ran = finished.ran.iter().find(|(handler, _)| Some(handler.id.as_str()) == of);
+        text(&ran.map_or_else(
+            || said.to_owned(),
+            |(handler, handled)| quote_again(said, handler, handled.outcome.as_ref(), redactor),
+        ))
+    };
     // Names and folders are no secrets.
     let name = |name: &str| cut(name, MAX_TEXT);
     let answer = finished.answer.as_deref();
@@ -91,21 +102,17 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
         .flat_map(|answer| &answer.handlers)
         .map(|report| (report.id.as_str(), report))
         .collect();
-    let kept = |bytes: &[u8]| settings.payloads.then(|| payload(redactor, bytes));
+    let kept = |output: &Captured| settings.payloads.then(|| kept_output(redactor, output));
     let handler = |(handler, handled): &(Handler, Handled)| {
         let outcome = handled.outcome.as_ref();
         let report = reports.get(handler.id.as_str());
         let word = outcome.map(ended_word);
         let micros =
             |read: &dyn Fn(&Outcome) -> Duration| outcome.map_or(0, |outcome| in_micros(read(outcome)));
-        let command = match &handler.argv {
-            Some(argv) => argv.join(" "),
-            None => handler.command.clone(),
-        };
         JournalHandler {
             id: handler.id.clone(),
             source: handler.source.label(),
-            command: text(&command),
+            command: text(&command_text(handler)),
             status: report.map_or(HandlerStatus::Cancelled, |report| report.status),
             exit_code: word.and_then(|(_, status, _)| status),
             signal: word.and_then(|(.., signal)| signal),
@@ -120,8 +127,8 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
             stderr_bytes: outcome.map_or(0, |outcome| outcome.stderr.total),
             truncated: report.is_some_and(|report| report.truncated),
             warm: handled.warm,
-            stdout: outcome.and_then(|outcome| kept(&outcome.stdout.bytes)),
-            stderr: outcome.and_then(|outcome| kept(&outcome.stderr.bytes)),
+            stdout: outcome.and_then(|outcome| kept(&outcome.stdout)),
+            stderr: outcome.and_then(|outcome| kept(&outcome.stderr)),
         }
     };
     let diagnostics = answer.iter().flat_map(|answer| answer.decision.diagnostics.iter().cloned());
@@ -137,13 +144,20 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
         snapshot_id: finished.pinned.snapshot().id.clone(),
         cwd: name(&finished.cwd.display().to_string()),
         outcome: finished.verdict.outcome.to_owned(),
-        reason: finished.verdict.reason.as_deref().map(text),
+        reason: finished
+            .verdict
+            .reason
+            .as_deref()
+            .map(|reason| said(finished.verdict.winner.as_deref(), reason)),
         winner: finished.verdict.winner.clone(),
         duration_us: in_micros(finished.duration),
         handlers: finished.ran.iter().map(handler).collect(),
         diagnostics: diagnostics
             .map(|mut diagnostic| {
-                diagnostic.message = text(&diagnostic.message);
+                diagnostic.message = match diagnostic.code.as_str() {
+                    code::OUT_OF_STEP => text(&unquoted(&diagnostic.message)),
+                    _ => said(diagnostic.handler_id.as_deref(), &diagnostic.message),
+                };
                 diagnostic.field = diagnostic.field.as_deref().map(text);
                 diagnostic
             })
@@ -156,7 +170,16 @@ fn in_micros(duration: Duration) -> u64 {
     u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// What a handler has read or printed, as it is kept.
+/// What a handler has printed, as it is kept.
+fn kept_output(redactor: &Redactor, output: &Captured) -> String {
+    if output.truncated() {
+        cut(&printed(output, redactor), MAX_PAYLOAD)
+    } else {
+        payload(redactor, &output.bytes)
+    }
+}
+
+/// What a handler has read or printed, all of it, as it is kept.
 fn payload(redactor: &Redactor, bytes: &[u8]) -> String {
     if bytes.len() > MAX_LOOKED_THROUGH {
         return format!("[{} bytes: too long to be kept]", bytes.len());

@@ -7,6 +7,7 @@
 //! * [`outcome`]: what became of a run; made by the runner.
 //! * [`answer`]: what a handler printed (BEHAVIOUR sections 6 and 8).
 //! * [`reduce`]: all answers to one decision (BEHAVIOUR section 9).
+//! * [`redact`], [`quotes`]: what is written down, without secrets.
 //! * [`environment`], [`terminal`]: which variables and escape sequences pass.
 #![forbid(unsafe_code)]
 
@@ -15,10 +16,11 @@ mod decode;
 pub mod environment;
 pub mod explain;
 pub mod legacy;
-mod names;
+pub mod names;
 pub mod outcome;
 pub mod plan;
 pub mod projection;
+pub mod quotes;
 pub mod redact;
 pub mod reduce;
 pub mod terminal;

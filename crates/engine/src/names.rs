@@ -19,13 +19,18 @@ pub(crate) fn capability_name(capability: Capability) -> &'static str {
     }
 }
 
-/// A handler for people: its id and what it runs.
-pub(crate) fn describe(handler: &Handler) -> String {
-    let command = match &handler.argv {
+/// What a handler runs, as one text.
+#[must_use]
+pub fn command_text(handler: &Handler) -> String {
+    match &handler.argv {
         Some(argv) => argv.join(" "),
         None => handler.command.clone(),
-    };
-    format!("{} ({})", handler.id, excerpt(&command))
+    }
+}
+
+/// A handler for people: its id and what it runs.
+pub(crate) fn describe(handler: &Handler) -> String {
+    format!("{} ({})", handler.id, excerpt(&command_text(handler)))
 }
 
 /// The short name of a signal, in brackets after a space; empty for rare ones.

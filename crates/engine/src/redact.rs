@@ -127,15 +127,36 @@ impl Redactor {
     /// The text without secrets; `None` when it has none.
     #[must_use]
     pub fn text(&self, text: &str) -> Option<String> {
-        let mut known = Cow::Borrowed(text);
-        for value in &self.known {
-            if known.contains(value.as_str()) {
-                known = Cow::Owned(known.replace(value.as_str(), REDACTED));
-            }
-        }
-        let clean = scan(&known);
+        let clean = scan(&self.without_known(text));
         (clean != text).then_some(clean)
     }
+
+    /// A text whose end is missing, without secrets. What may be the beginning of one goes as well: what a known value
+    /// begins with, and the last word.
+    #[must_use]
+    pub fn cut_text(&self, text: &str) -> String {
+        let mut text = self.without_known(text).into_owned();
+        let begun = self.known.iter().map(|value| begun(&text, value)).max();
+        text.truncate(text.len() - begun.unwrap_or_default());
+        let clean = scan(&text);
+        format!("{}{REDACTED}", clean.trim_end_matches(|c: char| !c.is_whitespace()))
+    }
+
+    fn without_known<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let mut text = Cow::Borrowed(text);
+        for value in &self.known {
+            if text.contains(value.as_str()) {
+                text = Cow::Owned(text.replace(value.as_str(), REDACTED));
+            }
+        }
+        text
+    }
+}
+
+/// How much of this value the text ends with. Bytes.
+fn begun(text: &str, value: &str) -> usize {
+    let mut lengths = value.char_indices().map(|(at, _)| at).rev();
+    lengths.find(|length| value.get(..*length).is_some_and(|begin| text.ends_with(begin))).unwrap_or_default()
 }
 
 /// Whether values of this name are secrets.

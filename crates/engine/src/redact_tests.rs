@@ -88,6 +88,28 @@ fn values_of_secret_variables_are_secret_everywhere() {
     assert_eq!(redactor.text("in /home/someone is short, /home/x"), None);
 }
 
+/// Wherever the end of a text is cut off, nothing is left of the secret that the cut went through.
+#[test]
+fn a_secret_that_is_cut_does_not_survive() {
+    let known = "correct horse battery";
+    let redactor = Redactor::new([("DB_PASSWORD", known)]);
+    for before in ["", "it was ", "TOKEN=", "bearer ", "https://user:", "say \""] {
+        for secret in [known, "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "sk-abcdefghijklmnop", SECRET] {
+            let text = format!("{before}{secret}");
+            for end in before.len() + 1..=text.len() {
+                let clean = redactor.cut_text(&text[..end]);
+                let left = clean.replace(REDACTED, "");
+                assert!(before.starts_with(left.trim_end()), "{:?}: {clean:?}", &text[..end]);
+            }
+        }
+    }
+    assert_eq!(
+        redactor.cut_text("two words A=1 API_KEY=x B=2"),
+        "two words A=1 API_KEY=[redacted] [redacted]"
+    );
+    assert_eq!((redactor.cut_text(""), redactor.cut_text("é")), (REDACTED.to_owned(), REDACTED.to_owned()));
+}
+
 #[test]
 fn json_is_cleaned_by_content_and_otherwise_untouched() {
     let json = |text: &str| Redactor::default().json(&Value::parse(text, Dialect::Strict).unwrap());

@@ -3,7 +3,7 @@
 
 mod common;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::{World, stderr, stdout, until};
 use hooksd_runner::warm::{Answer, Ask, Key, Limits, Purpose, Remark, Variables, Warm, Went};
@@ -72,11 +72,7 @@ fn pid(said: &str) -> i32 {
 async fn over(world: &World, warm: &Warm) {
     // It waits for so long and no longer; what is killed by then may take the system a moment more.
     warm.stop().await;
-    let deadline = Instant::now() + Duration::from_secs(10);
-    while warm.processes() > 0 && Instant::now() < deadline {
-        tokio::time::sleep(Duration::from_millis(5)).await;
-    }
-    assert_eq!(warm.processes(), 0);
+    until("no warm process is left", || warm.processes() == 0).await;
     world.nothing_left().await;
 }
 

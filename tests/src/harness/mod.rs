@@ -20,7 +20,7 @@ pub use agent::Agent;
 pub use answer::{Answer, allow, ask, decision, deny, no_opinion};
 pub use line::{Line, error_of};
 pub use run::{alone, beside, daemon, quietly, world, world_with};
-pub use wait::{PATIENCE, eventually, until, within};
+pub use wait::{PATIENCE, eventually, eventually_in, until, within};
 pub use world::{Setup, World};
 
 /// A file of this text stands in every world as `$DENY`: a PreToolUse answer that denies with the reason "no".

@@ -40,6 +40,12 @@ pub fn marked(mark: &str, but: Option<u32>) -> Vec<(u32, String)> {
         .collect()
 }
 
+/// Living processes whose command lines have this text: their ids.
+#[must_use]
+pub fn naming(text: &str) -> Vec<u32> {
+    ids().filter(|pid| read(&format!("/proc/{pid}/cmdline")).contains(text)).collect()
+}
+
 /// Children of a process, zombies included: their ids and states.
 #[must_use]
 pub fn children(parent: u32) -> Vec<(u32, String)> {

@@ -20,13 +20,21 @@ pub async fn until(what: &str, mut condition: impl FnMut() -> bool) {
 ///
 /// # Panics
 /// When it does not within [`PATIENCE`].
-pub async fn eventually<T>(what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
+pub async fn eventually<T>(what: &str, look: impl AsyncFnMut() -> Option<T>) -> T {
+    eventually_in(PATIENCE, what, look).await
+}
+
+/// The same for what takes longer than [`PATIENCE`] by its nature.
+///
+/// # Panics
+/// When `look` finds nothing within `patience`.
+pub async fn eventually_in<T>(patience: Duration, what: &str, mut look: impl AsyncFnMut() -> Option<T>) -> T {
     let start = Instant::now();
     loop {
         if let Some(found) = look().await {
             return found;
         }
-        assert!(start.elapsed() < PATIENCE, "waited in vain: {what}");
+        assert!(start.elapsed() < patience, "waited in vain: {what}");
         tokio::time::sleep(STEP).await;
     }
 }

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 
-from ._errors import CallTimeout, ConnectionEnded, HooksdError, NotRunning
+from ._errors import CallTimeout, ConnectionEnded, HooksdError, NotRunning, Refused
+from ._retry import pause_after
 from ._where import check_peer, checked, socket_path
 from ._wire import CALL_SECONDS, MAX_LINE, MAX_NOTIFICATIONS, Answer, Json, JsonObject, Notification, line, read
 
@@ -67,9 +69,21 @@ class AsyncClient:
         """Calls a method and waits for its result.
 
         Raises `Refused` for an error answer, `CallTimeout` after `timeout` seconds, and `ConnectionEnded`. A timeout and
-        a cancellation of the calling task both cancel the request.
+        a cancellation of the calling task both cancel the request. What a daemon that is overrun has refused is asked
+        again within that time.
         """
         seconds = self.timeout if timeout is None else timeout
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return await self._ask(method, params, deadline - time.monotonic(), seconds)
+            except Refused as refused:
+                pause = pause_after(refused, deadline - time.monotonic())
+                if pause is None:
+                    raise
+            await asyncio.sleep(pause)
+
+    async def _ask(self, method: str, params: Json, left: float, seconds: float) -> Json:
         if self._ended:
             raise ConnectionEnded("the connection to hooksd has ended")
         self._next_id += 1
@@ -78,7 +92,7 @@ class AsyncClient:
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[id] = answer
         try:
-            return await asyncio.wait_for(self._exchange(data, answer), seconds)
+            return await asyncio.wait_for(self._exchange(data, answer), left)
         except asyncio.CancelledError:
             self._cancel(id)
             raise

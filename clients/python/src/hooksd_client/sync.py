@@ -5,12 +5,14 @@ from __future__ import annotations
 import queue
 import socket
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from types import TracebackType
 
-from ._errors import CallTimeout, ConnectionEnded, HooksdError, NotRunning
+from ._errors import CallTimeout, ConnectionEnded, HooksdError, NotRunning, Refused
+from ._retry import pause_after
 from ._where import check_peer, checked, socket_path
 from ._wire import CALL_SECONDS, MAX_LINE, MAX_NOTIFICATIONS, Answer, Json, JsonObject, Notification, line, read
 
@@ -70,12 +72,23 @@ class Client:
         """Calls a method and waits for its result.
 
         Raises `Refused` for an error answer, `CallTimeout` after `timeout` seconds (the request is cancelled then), and
-        `ConnectionEnded`.
+        `ConnectionEnded`. What a daemon that is overrun has refused is asked again within that time.
         """
         seconds = self.timeout if timeout is None else timeout
+        deadline = time.monotonic() + seconds
+        while True:
+            try:
+                return self._ask(method, params, deadline - time.monotonic(), seconds)
+            except Refused as refused:
+                pause = pause_after(refused, deadline - time.monotonic())
+                if pause is None:
+                    raise
+            time.sleep(pause)
+
+    def _ask(self, method: str, params: Json, left: float, seconds: float) -> Json:
         id, answer = self._send(method, params)
         try:
-            return answer.result(seconds)
+            return answer.result(left)
         except FutureTimeout:
             self.cancel(id)
             with self._lock:
@@ -84,7 +97,7 @@ class Client:
             raise CallTimeout(f"no answer to {method} within {seconds} s") from None
 
     def start(self, method: str, params: Json = None) -> tuple[int, Future[Json]]:
-        """Sends a request without waiting: its id, for `cancel`, and what becomes its result."""
+        """Sends a request without waiting, once: its id, for `cancel`, and what becomes its result."""
         return self._send(method, params)
 
     def cancel(self, id: int) -> None:

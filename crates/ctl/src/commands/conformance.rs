@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::socket;
 use crate::arguments::{Arguments, Conformance};
-use crate::conformance::{Engine, How, Suite, Tally, describe, export, run as run_all};
+use crate::conformance::{Engine, How, Stop, Suite, Tally, describe, export, run as run_all};
 use crate::failure::Failure;
 use crate::input::absolute;
 use crate::print::{Printer, safe};
@@ -42,6 +42,7 @@ pub(crate) fn run(
         jobs: usize::from(wanted.jobs),
         limit: Duration::from_secs(wanted.timeout),
         is_verbose: wanted.verbose,
+        stop: Stop::listen()?,
     };
     let outcomes = run_all(&engine, &suite.scenarios, &how)?;
     let tally = Tally::new(name, &suite.scenarios, &outcomes);

@@ -1,7 +1,8 @@
 //! `hooksctl conformance`: scenarios that show from outside what a hook engine does, and engines that are asked.
 //!
 //! Guarantees: a scenario runs in folders of its own; an engine that hangs, crashes, or writes nonsense or without end
-//! costs its scenario and no other; nothing of a scenario is left on the disk. docs/conformance.md is the contract.
+//! costs its scenario and no other; nothing of a scenario is left on the disk, also after a
+//! signal. docs/conformance.md is the contract.
 
 mod daemon;
 mod judge;
@@ -9,6 +10,7 @@ mod layout;
 mod program;
 mod record;
 mod scenario;
+mod stop;
 mod suite;
 mod tally;
 
@@ -19,6 +21,7 @@ use std::thread;
 use std::time::Duration;
 
 pub(crate) use self::scenario::Scenario;
+pub(crate) use self::stop::Stop;
 pub(crate) use self::suite::{Suite, export};
 pub(crate) use self::tally::{Tally, describe};
 
@@ -47,6 +50,8 @@ pub(crate) struct How {
     pub(crate) limit: Duration,
     /// Whether what an engine's program says on standard error is shown.
     pub(crate) is_verbose: bool,
+    /// What ends it early.
+    pub(crate) stop: Stop,
 }
 
 /// What an engine says of a scenario.
@@ -86,7 +91,7 @@ trait Respondent {
 /// Runs scenarios; what came of each, in their order.
 ///
 /// # Errors
-/// When there is no engine to ask, or a scenario cannot be laid out.
+/// When there is no engine to ask, a scenario cannot be laid out, or a signal has come.
 pub(crate) fn run(engine: &Engine, scenarios: &[Scenario], how: &How) -> Result<Vec<Outcome>, Failure> {
     let jobs = match engine {
         // Its config dir holds one scenario's document at a time.
@@ -95,6 +100,7 @@ pub(crate) fn run(engine: &Engine, scenarios: &[Scenario], how: &How) -> Result<
     };
     let mut respondents: Vec<Box<dyn Respondent + Send>> = Vec::new();
     for _ in 0..jobs {
+        how.stop.check()?;
         respondents.push(match engine {
             Engine::OwnDaemons => Box::new(Daemon::start(how.limit)?),
             Engine::Daemon(socket) => Box::new(Daemon::at(socket, how.limit)?),
@@ -110,8 +116,9 @@ pub(crate) fn run(engine: &Engine, scenarios: &[Scenario], how: &How) -> Result<
             let next = &next;
             scope.spawn(move || {
                 while let Some((number, scenario)) = next() {
+                    let outcome = how.stop.check().and_then(|()| one(&mut *respondent, scenario));
                     // Nobody listens any more after another one's error.
-                    if done.send((number, one(&mut *respondent, scenario))).is_err() {
+                    if done.send((number, outcome)).is_err() {
                         break;
                     }
                 }
@@ -120,10 +127,13 @@ pub(crate) fn run(engine: &Engine, scenarios: &[Scenario], how: &How) -> Result<
         drop(done);
         let mut outcomes: Vec<Option<Outcome>> = vec![None; scenarios.len()];
         for (number, outcome) in results {
+            // What goes wrong after a signal may have had the same one.
+            let outcome = outcome.or_else(|failure| how.stop.check().and(Err(failure)))?;
             if let Some(place) = outcomes.get_mut(number) {
-                *place = Some(outcome?);
+                *place = Some(outcome);
             }
         }
+        how.stop.check()?;
         Ok(outcomes.into_iter().flatten().collect())
     })
 }

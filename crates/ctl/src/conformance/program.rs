@@ -21,6 +21,7 @@ use serde_json::value::RawValue;
 
 use super::layout::{STARTING, World};
 use super::scenario::{SCHEMA, Scenario};
+use super::stop::{LOOK, Stop};
 use super::{Answer, How, Respondent};
 use crate::failure::Failure;
 
@@ -41,6 +42,7 @@ pub(super) struct Program {
     command: String,
     limit: Duration,
     is_verbose: bool,
+    stop: Stop,
 }
 
 /// What the engine reads.
@@ -64,7 +66,7 @@ struct Request<'a> {
 
 impl Program {
     pub(super) fn new(command: String, how: &How) -> Program {
-        Program { command, limit: how.limit, is_verbose: how.is_verbose }
+        Program { command, limit: how.limit, is_verbose: how.is_verbose, stop: how.stop.clone() }
     }
 
     /// Starts it with its request as its standard input, in a process group of its own.
@@ -91,7 +93,7 @@ impl Respondent for Program {
         let cannot = |error: std::io::Error| format!("the engine cannot be started: {error}");
         let (mut ours, theirs) = UnixStream::pair().map_err(cannot)?;
         let child = self.start(scenario, world, theirs).map_err(cannot)?;
-        let line = first_line(&mut ours, Instant::now() + self.limit);
+        let line = first_line(&mut ours, Instant::now() + self.limit, &|| self.stop.signal().is_some());
         drop(ours);
         let ended = end(child);
         let line = line.map_err(|problem| format!("{problem}{ended}"))?;
@@ -143,7 +145,11 @@ fn payload(scenario: &Scenario, invocation: &RawValue) -> Option<String> {
 }
 
 /// The first line with something in it, or why there is none.
-fn first_line(stream: &mut UnixStream, deadline: Instant) -> Result<String, String> {
+fn first_line(
+    stream: &mut UnixStream,
+    deadline: Instant,
+    is_stopped: &dyn Fn() -> bool,
+) -> Result<String, String> {
     let (mut line, mut total) = (Vec::new(), 0);
     let mut part = [0; 16 * 1024];
     loop {
@@ -151,7 +157,11 @@ fn first_line(stream: &mut UnixStream, deadline: Instant) -> Result<String, Stri
         if left.is_zero() {
             return Err("no answer in time".to_owned());
         }
-        let length = match stream.set_read_timeout(Some(left)).and_then(|()| stream.read(&mut part)) {
+        if is_stopped() {
+            return Err("no answer before the run was stopped".to_owned());
+        }
+        let length = match stream.set_read_timeout(Some(left.min(LOOK))).and_then(|()| stream.read(&mut part))
+        {
             Ok(length) => length,
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::Interrupted) => continue,
             // It has ended without reading what was in its way.
@@ -204,7 +214,7 @@ mod tests {
         let (mut ours, mut theirs) = UnixStream::pair().unwrap();
         theirs.write_all(bytes).unwrap();
         drop(theirs);
-        first_line(&mut ours, Instant::now() + Duration::from_secs(10))
+        first_line(&mut ours, Instant::now() + Duration::from_secs(10), &|| false)
     }
 
     #[test]
