@@ -283,11 +283,11 @@ impl Run {
 
     /// Names what was killed (D11): loudly what the end of the drain has cut.
     fn log_cancelled(&self, handlers: &[&str]) {
-        let (session, invocation, event) = (&self.session.id, self.id, self.input.event_name());
+        let (session, invocation, event) = (&self.session.id, self.id, &*self.input.event_name());
         if self.daemon.killing.is_cancelled() {
-            tracing::warn!(%session, %invocation, %event, ?handlers, "the daemon stops: event cut, handlers killed");
+            tracing::warn!(%session, %invocation, event, ?handlers, "the daemon stops: event cut, handlers killed");
         } else {
-            tracing::info!(%session, %invocation, %event, ?handlers, "event cancelled");
+            tracing::info!(%session, %invocation, event, ?handlers, "event cancelled");
         }
     }
 }
