@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use hooksd_protocol::json::{Dialect, Reading, Value, read};
@@ -27,22 +27,61 @@ use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, peer, retry, start}
 /// Notifications waiting to be taken. Notifications. More are dropped: nobody is listening.
 const MAX_NOTIFICATIONS: usize = 1024;
 
-type Waiting = Arc<Mutex<Option<HashMap<u64, oneshot::Sender<Raw>>>>>;
+/// Requests waiting to be written. Requests. One more waits for room, within its own time.
+const MAX_UNWRITTEN: usize = 64;
 
-/// A connection to the daemon, for any number of concurrent calls.
+/// The calls that wait for an answer; `None` once the connection has ended.
+#[derive(Debug, Clone)]
+struct Waiting(Arc<Mutex<Option<HashMap<u64, oneshot::Sender<Raw>>>>>);
+
+/// A call that waits, until this is dropped.
+struct Call<'a> {
+    waiting: &'a Waiting,
+    id: u64,
+}
+
+impl Drop for Call<'_> {
+    fn drop(&mut self) {
+        self.waiting.take(self.id);
+    }
+}
+
+impl Waiting {
+    fn lock(&self) -> MutexGuard<'_, Option<HashMap<u64, oneshot::Sender<Raw>>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn begin(&self, id: u64) -> Result<(Call<'_>, oneshot::Receiver<Raw>), ClientError> {
+        let (sender, answer) = oneshot::channel();
+        self.lock().as_mut().ok_or(ClientError::Closed)?.insert(id, sender);
+        Ok((Call { waiting: self, id }, answer))
+    }
+
+    fn take(&self, id: u64) -> Option<oneshot::Sender<Raw>> {
+        self.lock().as_mut()?.remove(&id)
+    }
+
+    /// Tells everybody who waits that the connection has ended.
+    fn end(&self) {
+        self.lock().take();
+    }
+}
+
+/// A connection to the daemon, for any number of concurrent calls. A call may be dropped at any time.
 #[derive(Debug)]
 pub struct Client {
-    writer: AsyncMutex<OwnedWriteHalf>,
+    /// To the task that writes: a line is written whole, also when its call has given up meanwhile.
+    lines: mpsc::Sender<String>,
     waiting: Waiting,
     next_id: AtomicU64,
     timeout: Duration,
     notifications: AsyncMutex<mpsc::Receiver<Notification>>,
-    reader: JoinHandle<()>,
+    tasks: [JoinHandle<()>; 2],
 }
 
 impl Drop for Client {
     fn drop(&mut self) {
-        self.reader.abort();
+        self.tasks.iter().for_each(JoinHandle::abort);
     }
 }
 
@@ -75,16 +114,18 @@ impl Client {
 
     fn on(stream: UnixStream) -> Client {
         let (read_half, write_half) = stream.into_split();
-        let waiting: Waiting = Arc::new(Mutex::new(Some(HashMap::new())));
+        let waiting = Waiting(Arc::new(Mutex::new(Some(HashMap::new()))));
         let (sender, notifications) = mpsc::channel(MAX_NOTIFICATIONS);
+        let (lines, unwritten) = mpsc::channel(MAX_UNWRITTEN);
         let reader = tokio::spawn(listen(read_half, waiting.clone(), sender));
+        let writer = tokio::spawn(write(write_half, unwritten, waiting.clone()));
         Client {
-            writer: AsyncMutex::new(write_half),
+            lines,
             waiting,
             next_id: AtomicU64::new(1),
             timeout: CALL_TIMEOUT,
             notifications: AsyncMutex::new(notifications),
-            reader,
+            tasks: [reader, writer],
         }
     }
 
@@ -150,27 +191,13 @@ impl Client {
     ) -> Result<String, ClientError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let line = request_line(Some(id), method, params).map_err(ClientError::BadRequest)?;
-        let (sender, answer) = oneshot::channel();
-        match self.waiting.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-            Some(waiting) => waiting.insert(id, sender),
-            None => return Err(ClientError::Closed),
-        };
+        let (_call, answer) = self.waiting.begin(id)?;
         let call = async {
-            self.writer.lock().await.write_all(line.as_bytes()).await?;
-            match answer.await {
-                Ok(result) => result.map_err(ClientError::Refused),
-                Err(_) => Err(ClientError::Closed),
-            }
+            self.lines.send(line).await.map_err(|_| ClientError::Closed)?;
+            answer.await.map_err(|_| ClientError::Closed)?.map_err(ClientError::Refused)
         };
-        match tokio::time::timeout(patience, call).await {
-            Ok(result) => result,
-            Err(_) => {
-                if let Some(waiting) = self.waiting.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
-                    waiting.remove(&id);
-                }
-                Err(ClientError::TimedOut(self.timeout))
-            }
-        }
+        let answered = tokio::time::timeout(patience, call).await;
+        answered.unwrap_or(Err(ClientError::TimedOut(self.timeout)))
     }
 
     /// The next notification; `None` once the connection has ended.
@@ -184,12 +211,7 @@ async fn listen(stream: OwnedReadHalf, waiting: Waiting, notifications: mpsc::Se
     loop {
         match next(&mut stream).await {
             Ok(Some(Incoming::Answer { id, result })) => {
-                let sender = waiting
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .as_mut()
-                    .and_then(|waiting| waiting.remove(&id));
-                if let Some(sender) = sender {
+                if let Some(sender) = waiting.take(id) {
                     let _ = sender.send(result);
                 }
             }
@@ -201,8 +223,17 @@ async fn listen(stream: OwnedReadHalf, waiting: Waiting, notifications: mpsc::Se
             Ok(None) | Err(_) => break,
         }
     }
-    // Dropping the senders tells everybody who waits.
-    waiting.lock().unwrap_or_else(PoisonError::into_inner).take();
+    waiting.end();
+}
+
+/// Writes lines, each to its end, until the connection or its client has.
+async fn write(mut stream: OwnedWriteHalf, mut lines: mpsc::Receiver<String>, waiting: Waiting) {
+    while let Some(line) = lines.recv().await {
+        if stream.write_all(line.as_bytes()).await.is_err() {
+            break;
+        }
+    }
+    waiting.end();
 }
 
 async fn next(stream: &mut BufReader<OwnedReadHalf>) -> io::Result<Option<Incoming>> {
@@ -242,6 +273,33 @@ mod tests {
         let said = client.call_raw("x", &()).await.unwrap_or_else(|error| error.to_string());
         drop(client);
         (said, daemon.await.unwrap())
+    }
+
+    /// A request that is longer than what the socket takes while nobody reads.
+    #[tokio::test]
+    async fn a_call_that_gave_up_leaves_a_whole_line_and_nothing_behind() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let client = Client::on(ours).with_timeout(Duration::from_millis(50));
+        let long = "x".repeat(4 * 1024 * 1024);
+        let error = client.call_raw("long", &long).await.unwrap_err();
+        assert!(matches!(error, ClientError::TimedOut(_)), "{error}");
+        assert!(client.waiting.lock().as_ref().unwrap().is_empty());
+        let daemon = tokio::spawn(async move {
+            let (requests, mut answers) = theirs.into_split();
+            let mut requests = BufReader::new(requests).lines();
+            let mut methods = Vec::new();
+            while methods.len() < 2 {
+                let line = requests.next_line().await.unwrap().unwrap();
+                let request: serde_json::Value = serde_json::from_str(&line).unwrap();
+                let line = format!("{{\"jsonrpc\": \"2.0\", \"id\": {}, {DONE}}}\n", request["id"]);
+                answers.write_all(line.as_bytes()).await.unwrap();
+                methods.push(request["method"].as_str().unwrap().to_owned());
+            }
+            methods
+        });
+        let client = client.with_timeout(Duration::from_secs(20));
+        assert_eq!(client.call_raw("short", &()).await.unwrap(), "\"done\"");
+        assert_eq!(daemon.await.unwrap(), ["long", "short"]);
     }
 
     #[tokio::test]
