@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import socket
 import tempfile
 import threading
 import time
@@ -131,3 +133,34 @@ def _runs(pid: int) -> bool:
     except ProcessLookupError:
         return False
     return True
+
+
+class Stuck(unittest.TestCase):
+    def test_a_call_that_gave_up_leaves_a_whole_line(self) -> None:
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+            path = os.path.join(folder, "s")
+            listener.bind(path)
+            listener.listen()
+            with Client(path, timeout=0.1) as hooksd:
+                connection, _ = listener.accept()
+                began = time.monotonic()
+                for _ in range(2):
+                    # More than the socket takes while nobody reads; of the second not a byte is written.
+                    with self.assertRaises(CallTimeout):
+                        hooksd.call("long", ["x" * 4_000_000])
+                self.assertLess(time.monotonic() - began, 10)
+                methods: list[str] = []
+
+                def serve() -> None:
+                    with connection, connection.makefile("rb") as lines:
+                        for raw in lines:
+                            request = json.loads(raw)
+                            methods.append(request["method"])
+                            answer = {"jsonrpc": "2.0", "id": request["id"], "result": "done"}
+                            connection.sendall(json.dumps(answer).encode() + b"\n")
+
+                daemon = threading.Thread(target=serve)
+                daemon.start()
+                self.assertEqual(hooksd.call("short", timeout=world.PATIENCE), "done")
+            daemon.join(world.PATIENCE)
+            self.assertEqual(methods, ["long", "short"])

@@ -30,9 +30,12 @@ const MAX_NOTIFICATIONS: usize = 1024;
 /// Requests waiting to be written. Requests. One more waits for room, within its own time.
 const MAX_UNWRITTEN: usize = 64;
 
+/// Who waits for which answer.
+type Waiters = HashMap<u64, oneshot::Sender<Raw>>;
+
 /// The calls that wait for an answer; `None` once the connection has ended.
 #[derive(Debug, Clone)]
-struct Waiting(Arc<Mutex<Option<HashMap<u64, oneshot::Sender<Raw>>>>>);
+struct Waiting(Arc<Mutex<Option<Waiters>>>);
 
 /// A call that waits, until this is dropped.
 struct Call<'a> {
@@ -47,7 +50,7 @@ impl Drop for Call<'_> {
 }
 
 impl Waiting {
-    fn lock(&self) -> MutexGuard<'_, Option<HashMap<u64, oneshot::Sender<Raw>>>> {
+    fn lock(&self) -> MutexGuard<'_, Option<Waiters>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -114,7 +117,7 @@ impl Client {
 
     fn on(stream: UnixStream) -> Client {
         let (read_half, write_half) = stream.into_split();
-        let waiting = Waiting(Arc::new(Mutex::new(Some(HashMap::new()))));
+        let waiting = Waiting(Arc::new(Mutex::new(Some(Waiters::new()))));
         let (sender, notifications) = mpsc::channel(MAX_NOTIFICATIONS);
         let (lines, unwritten) = mpsc::channel(MAX_UNWRITTEN);
         let reader = tokio::spawn(listen(read_half, waiting.clone(), sender));

@@ -29,6 +29,8 @@ pub struct Client {
     notifications: VecDeque<Notification>,
     /// A line that has not ended yet.
     begun: Vec<u8>,
+    /// The rest of a line whose call has given up: whatever comes next is written after it.
+    unwritten: Vec<u8>,
 }
 
 impl Client {
@@ -61,6 +63,7 @@ impl Client {
             timeout: CALL_TIMEOUT,
             notifications: VecDeque::new(),
             begun: Vec::new(),
+            unwritten: Vec::new(),
         }
     }
 
@@ -179,17 +182,38 @@ impl Client {
         }
     }
 
-    /// Each part has what is left of the time: a daemon that takes a byte now and then holds up nobody.
-    fn write(&mut self, mut bytes: &[u8], deadline: Instant) -> Result<(), ClientError> {
-        while !bytes.is_empty() {
-            self.stream.get_ref().set_write_timeout(Some(self.left(deadline)?))?;
-            match self.stream.get_mut().write(bytes) {
-                Ok(written) => bytes = bytes.get(written..).unwrap_or_default(),
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(self.broken(error)),
+    /// Writes a line. Of one that was begun the rest is kept for the next call.
+    fn write(&mut self, line: &[u8], deadline: Instant) -> Result<(), ClientError> {
+        let before = self.unwritten.len();
+        self.unwritten.extend_from_slice(line);
+        let mut all = std::mem::take(&mut self.unwritten);
+        let (written, result) = self.write_until(&all, deadline);
+        if written <= before {
+            all.truncate(before);
+        }
+        all.drain(..written);
+        self.unwritten = all;
+        result
+    }
+
+    /// Writes as much as goes; how much that was. Each part has what is left of the time: a daemon that takes a byte now
+    /// and then holds up nobody.
+    fn write_until(&mut self, bytes: &[u8], deadline: Instant) -> (usize, Result<(), ClientError>) {
+        let mut written = 0;
+        while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+            let part = self.left(deadline).and_then(|left| {
+                self.stream.get_ref().set_write_timeout(Some(left))?;
+                match self.stream.get_mut().write(rest) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(0),
+                    part => part.map_err(|error| self.broken(error)),
+                }
+            });
+            match part {
+                Ok(part) => written += part,
+                Err(error) => return (written, Err(error)),
             }
         }
-        Ok(())
+        (written, Ok(()))
     }
 
     /// The next line. What has come of it at the deadline is kept for the next call; as in [`Client::write`], each
@@ -227,6 +251,31 @@ impl Client {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_call_that_gave_up_leaves_a_whole_line() {
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let mut client = Client::on(ours).with_timeout(Duration::from_millis(50));
+        let long = "x".repeat(4 * 1024 * 1024);
+        for _ in 0..2 {
+            // More than the socket takes while nobody reads; of the second not a byte is written.
+            let error = client.call_raw("long", &long).unwrap_err();
+            assert!(matches!(error, ClientError::TimedOut(_)), "{error}");
+        }
+        let daemon = std::thread::spawn(move || {
+            let (mut answers, mut methods) = (theirs.try_clone().unwrap(), Vec::new());
+            for line in BufReader::new(theirs).lines().take(2) {
+                let request: serde_json::Value = serde_json::from_str(&line.unwrap()).unwrap();
+                let answer = format!("{{\"jsonrpc\": \"2.0\", \"id\": {}, \"result\": 7}}\n", request["id"]);
+                answers.write_all(answer.as_bytes()).unwrap();
+                methods.push(request["method"].as_str().unwrap().to_owned());
+            }
+            methods
+        });
+        let mut client = client.with_timeout(Duration::from_secs(20));
+        assert_eq!(client.call_raw("short", &()).unwrap(), "7");
+        assert_eq!(daemon.join().unwrap(), ["long", "short"]);
+    }
 
     /// A daemon that says a byte now and then, in `wait_for_notification` as in a call, takes no more time than it has.
     #[test]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import queue
+import select
 import socket
 import threading
 import time
@@ -35,6 +36,8 @@ class Client:
         self._lock = threading.Lock()
         # Apart from the other: while one thread writes what the daemon is slow to take, answers are still read.
         self._write_lock = threading.Lock()
+        # The rest of a line whose call has given up: whatever comes next is written after it.
+        self._unwritten = b""
         self._next_id = 0
         self._waiting: dict[int, Future[Json]] | None = {}
         self._notifications: queue.Queue[Notification | None] = queue.Queue()
@@ -86,9 +89,13 @@ class Client:
             time.sleep(pause)
 
     def _ask(self, method: str, params: Json, left: float, seconds: float) -> Json:
-        id, answer = self._send(method, params)
+        deadline = time.monotonic() + left
         try:
-            return answer.result(left)
+            id, answer = self._send(method, params, left)
+        except TimeoutError:
+            raise CallTimeout(f"{method} was not taken within {seconds} s") from None
+        try:
+            return answer.result(max(deadline - time.monotonic(), 0))
         except FutureTimeout:
             self.cancel(id)
             with self._lock:
@@ -97,19 +104,28 @@ class Client:
             raise CallTimeout(f"no answer to {method} within {seconds} s") from None
 
     def start(self, method: str, params: Json = None) -> tuple[int, Future[Json]]:
-        """Sends a request without waiting, once: its id, for `cancel`, and what becomes its result."""
-        return self._send(method, params)
+        """Sends a request without waiting for its answer, once: its id, for `cancel`, and what becomes its result.
+
+        Raises `CallTimeout` when the daemon does not take it within the client's timeout.
+        """
+        try:
+            return self._send(method, params, self.timeout)
+        except TimeoutError:
+            raise CallTimeout(f"{method} was not taken within {self.timeout} s") from None
 
     def cancel(self, id: int) -> None:
         """Tells the daemon to stop a request; its answer is then error -32800, unless it came first."""
         try:
-            self.notify("$/cancelRequest", {"id": id})
-        except HooksdError:
-            pass  # Without a connection there is nothing to stop.
+            self._write(line("$/cancelRequest", {"id": id}, None), 0)
+        except (HooksdError, TimeoutError):
+            pass  # Without a connection there is nothing to stop; who takes nothing does nothing.
 
     def notify(self, method: str, params: Json = None) -> None:
-        """Sends what needs no answer."""
-        self._write(line(method, {} if params is None else params, None))
+        """Sends what needs no answer. Raises `CallTimeout` when the daemon does not take it in time."""
+        try:
+            self._write(line(method, {} if params is None else params, None), self.timeout)
+        except TimeoutError:
+            raise CallTimeout(f"{method} was not taken within {self.timeout} s") from None
 
     def invoke(
         self,
@@ -159,7 +175,7 @@ class Client:
             raise
         return subscription
 
-    def _send(self, method: str, params: Json) -> tuple[int, Future[Json]]:
+    def _send(self, method: str, params: Json, seconds: float) -> tuple[int, Future[Json]]:
         answer: Future[Json] = Future()
         with self._lock:
             if self._waiting is None:
@@ -168,7 +184,7 @@ class Client:
             id = self._next_id
             self._waiting[id] = answer
         try:
-            self._write(line(method, {} if params is None else params, id))
+            self._write(line(method, {} if params is None else params, id), seconds)
         except BaseException:
             with self._lock:
                 if self._waiting is not None:
@@ -176,12 +192,37 @@ class Client:
             raise
         return id, answer
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes, seconds: float) -> None:
+        """Writes a line, or raises `TimeoutError` when that takes longer; of a line that was begun the rest is kept."""
+        deadline = time.monotonic() + seconds
+        if not self._write_lock.acquire(timeout=max(seconds, 0)):
+            raise TimeoutError
         try:
-            with self._write_lock:
-                self._socket.sendall(data)
-        except OSError as error:
+            before = len(self._unwritten)
+            data = self._unwritten + data
+            written = self._write_until(data, deadline)
+            self._unwritten = data[written:] if written > before else data[written:before]
+            if written < len(data):
+                raise TimeoutError
+        finally:
+            self._write_lock.release()
+
+    def _write_until(self, data: bytes, deadline: float) -> int:
+        """Writes as much as goes until then; how much that was."""
+        view, written = memoryview(data), 0
+        room = select.poll()
+        room.register(self._socket, select.POLLOUT)
+        try:
+            while written < len(data):
+                try:
+                    written += self._socket.send(view[written:], socket.MSG_DONTWAIT)
+                except BlockingIOError:
+                    left = deadline - time.monotonic()
+                    if left <= 0 or not room.poll(left * 1000):
+                        break
+        except (OSError, ValueError) as error:
             raise ConnectionEnded(f"the connection to hooksd has ended: {error}") from error
+        return written
 
     def _listen(self) -> None:
         try:
