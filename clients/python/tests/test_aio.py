@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 import tempfile
 import unittest
 from pathlib import Path
 
-from hooksd_client import AsyncClient, CallTimeout, ConnectionEnded, NotRunning, Refused
+from hooksd_client import AsyncClient, CallTimeout, ConnectionEnded, HooksdError, NotRunning, Refused
 
 from . import world
 
@@ -67,6 +68,23 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
                 if len(heard) == 2:
                     break
         self.assertEqual(heard, [("hook/progress", True), ("hook/progress", False)])
+
+    async def test_what_a_daemon_that_takes_nothing_is_asked_has_a_bound(self) -> None:
+        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+            path = os.path.join(folder, "s")
+            listener.bind(path)
+            listener.listen()
+            hooksd = await AsyncClient.connect(path, timeout=0.05)
+            told = []
+            for _ in range(8):
+                try:
+                    await hooksd.call("x", {"long": "x" * 4_000_000})
+                except HooksdError as error:
+                    told.append(type(error))
+            many = told.index(HooksdError)
+            self.assertIn(many, range(4, 7))
+            self.assertEqual(told, [CallTimeout] * many + [HooksdError] * (8 - many))
+            await hooksd.close()
 
 
 async def _until(condition: object) -> None:

@@ -20,6 +20,9 @@ const MAX_LINE = 64 * 1024 * 1024;
 /** Notifications and items that wait to be taken. More are dropped, and counted. */
 const MAX_WAITING = 4096;
 
+/** What may wait to be written. Bytes. While more does, the daemon takes nothing, and the next request is an error. */
+const MAX_UNWRITTEN = 16 * 1024 * 1024;
+
 const NEWLINE = 0x0a;
 
 /** @typedef {{ method: string, params: Record<string, any> }} Notification */
@@ -159,6 +162,10 @@ export class Client {
     return new Promise((resolve, reject) => {
       if (this.#ended) throw new ConnectionEnded("the connection to hooksd has ended");
       signal?.throwIfAborted();
+      const unwritten = this.#socket.writableLength;
+      if (unwritten > MAX_UNWRITTEN) {
+        throw new HooksdError(`hooksd takes nothing: ${unwritten} bytes wait to be written`);
+      }
       const id = ++this.#nextId;
       const line = JSON.stringify({ jsonrpc: "2.0", id, method, params });
       const giveUp = (/** @type {Error} */ error) => {

@@ -68,3 +68,20 @@ test("an abort ends the wait", async () => {
   await assert.rejects(asked, { name: "AbortError" });
   assert.deepEqual(script, [DONE]);
 });
+
+test("what a daemon that takes nothing is asked has a bound", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "hooksd-"));
+  const server = createServer({ pauseOnConnect: true });
+  await new Promise((ready) => server.listen(join(folder, "s"), ready));
+  const hooksd = await Client.connect(join(folder, "s"));
+  const params = { long: "x".repeat(4_000_000) };
+  const asked = Array.from({ length: 8 }, () => hooksd.call("x", params, { timeout: 50 }).catch((error) => error));
+  const told = (await Promise.all(asked)).map((error) => error.constructor.name);
+  const many = told.indexOf("HooksdError");
+  assert.ok(many >= 4 && many <= 6, told.join());
+  assert.deepEqual(new Set(told.slice(0, many)), new Set(["CallTimeout"]));
+  assert.deepEqual(new Set(told.slice(many)), new Set(["HooksdError"]));
+  hooksd.close();
+  server.close();
+  rmSync(folder, { recursive: true });
+});

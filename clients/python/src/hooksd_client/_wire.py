@@ -20,6 +20,9 @@ CALL_SECONDS = 630.0
 #: The longest line that is read from the daemon. Bytes. It reads 16 MiB itself; what many handlers say can be more.
 MAX_LINE = 64 * 1024 * 1024
 
+#: What may wait to be written. Bytes. While more does, the daemon takes nothing, and the next request is an error.
+MAX_UNWRITTEN = 16 * 1024 * 1024
+
 #: Notifications that wait to be taken. More are dropped, and counted.
 MAX_NOTIFICATIONS = 4096
 

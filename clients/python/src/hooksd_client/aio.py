@@ -11,7 +11,7 @@ from types import TracebackType
 from ._errors import CallTimeout, ConnectionEnded, HooksdError, NotRunning, Refused
 from ._retry import pause_after
 from ._where import check_peer, checked, socket_path
-from ._wire import CALL_SECONDS, MAX_LINE, MAX_NOTIFICATIONS, Answer, Json, JsonObject, Notification, line, read
+from ._wire import CALL_SECONDS, MAX_LINE, MAX_NOTIFICATIONS, MAX_UNWRITTEN, Answer, Json, JsonObject, Notification, line, read
 
 
 class AsyncClient:
@@ -111,6 +111,9 @@ class AsyncClient:
     async def _write(self, data: bytes) -> None:
         if self._writer is None or self._ended:
             raise ConnectionEnded("the connection to hooksd has ended")
+        unwritten = self._writer.transport.get_write_buffer_size()
+        if unwritten > MAX_UNWRITTEN:
+            raise HooksdError(f"hooksd takes nothing: {unwritten} bytes wait to be written")
         try:
             self._writer.write(data)
             await self._writer.drain()
