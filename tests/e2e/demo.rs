@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use hooksd_tests::harness::{program, until, world};
+use hooksd_tests::harness::{eventually, processes, program, until, world};
+use rustix::process::Signal;
 
 #[test]
 fn plays_to_its_end_and_leaves_nothing() {
@@ -38,4 +39,31 @@ fn plays_to_its_end_and_leaves_nothing() {
         })
         .await;
     });
+}
+
+#[test]
+fn a_signal_leaves_nothing_behind() {
+    for signal in [Signal::INT, Signal::TERM] {
+        world(async |world| {
+            let folder = world.at("tmp");
+            fs::create_dir(&folder).unwrap();
+            let listens = || {
+                let mut entries = fs::read_dir(&folder).unwrap().flatten();
+                entries.any(|entry| entry.path().join("run/hooksd.sock").exists())
+            };
+            let done = eventually("the signal comes before the end", async || {
+                let mut command = program::command("hooksd", &[("TMPDIR", folder.as_os_str())]);
+                let mut child = command.arg("demo").spawn().unwrap();
+                until("its daemon listens", || listens() || child.try_wait().unwrap().is_some()).await;
+                processes::signal(child.id(), signal);
+                let done = child.wait_with_output().unwrap();
+                (!done.status.success()).then_some(done)
+            })
+            .await;
+            let told = String::from_utf8_lossy(&done.stderr);
+            assert_eq!(done.status.code(), Some(1), "{told}");
+            assert!(told.contains("stopped by a signal; nothing of it is left"), "{told}");
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "a folder is left");
+        });
+    }
 }

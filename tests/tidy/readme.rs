@@ -52,7 +52,7 @@ fn replaced(text: &str, key: &str, end: char) -> String {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_demo_prints_what_readme_shows() {
     let mut out = Vec::new();
-    demo::play(&mut out).await.unwrap();
+    demo::play(&mut out, Shutdown::default()).await.unwrap();
     let printed = anstream::adapter::strip_str(std::str::from_utf8(&out).unwrap()).to_string();
     let shown =
         blocks("text").into_iter().find(|block| block.contains("DENIED")).expect("README shows the demo");

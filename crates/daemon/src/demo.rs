@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anstyle::{AnsiColor, Style};
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use hooksd_client::asynchronous::Client;
 use hooksd_protocol::decision::{Behavior, Body};
 use hooksd_protocol::invocation::Invocation;
@@ -49,11 +49,11 @@ const HOOKS: &str = r#"{
 /// The part of [`HOOKS`] that the demo edits, before and after.
 const EDIT: (&str, &str) = ("\"matcher\": \"Bash\"", "\"matcher\": \"^(Bash|Write)$\"");
 
-/// Plays the demo, writing what happens to `out`.
+/// Plays the demo, writing what happens to `out`. Once its daemon is told to stop, it ends, and leaves nothing either.
 ///
 /// # Errors
-/// When the temporary folder, the daemon or a call fails.
-pub async fn play(out: &mut (dyn Write + Send)) -> Result<()> {
+/// When the temporary folder, the daemon or a call fails, or it was told to stop.
+pub async fn play(out: &mut (dyn Write + Send), shutdown: Shutdown) -> Result<()> {
     let folder = tempfile::Builder::new()
         .prefix("hooksd-demo-")
         .tempdir()
@@ -72,15 +72,20 @@ pub async fn play(out: &mut (dyn Write + Send)) -> Result<()> {
     let listener = tokio::net::UnixListener::from_std(listener).context("cannot use the socket")?;
     let environment = Arc::new(std::env::vars_os().filter(|(name, _)| name == "PATH").collect());
     let settings = Settings { socket: Some(socket.clone()), environment, ..Settings::new(config_dir) };
-    let shutdown = Shutdown::default();
     let server = tokio::spawn(crate::run(listener, settings, shutdown.clone()));
 
-    let played = scenes(out, &socket, &root, &document).await;
+    let played = tokio::select! {
+        () = shutdown.stop.cancelled() => Ok(()),
+        played = scenes(out, &socket, &root, &document) => played,
+    };
+    // Whatever came of the scenes then: their daemon goes at the same moment.
+    let stopped = shutdown.stop.is_cancelled();
 
     shutdown.stop.cancel();
     server.await.context("the daemon was lost")?;
     drop(held);
     folder.close().context("cannot remove the temporary folder")?;
+    ensure!(!stopped, "stopped by a signal; nothing of it is left");
     played?;
     writeln!(out, "\nThe daemon has stopped; its socket and its folder are gone.")?;
     Ok(())

@@ -149,7 +149,11 @@ fn run(arguments: Arguments, starter: &mut Option<Starter>) -> Result<()> {
     let runtime = runtime()?;
     match settings {
         Some((settings, _)) => serve(&runtime, settings, listener, starter),
-        None => runtime.block_on(demo::play(&mut anstream::stdout())),
+        None => runtime.block_on(async {
+            let shutdown = Shutdown::default();
+            let _signals = watch_signals(shutdown.clone())?;
+            demo::play(&mut anstream::stdout(), shutdown).await
+        }),
     }
 }
 
