@@ -1,11 +1,15 @@
 //! `daemon/shutdown` and the drain: new events are refused, running ones get their answer within the budget.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use hooksd_tests::harness::{
     Agent, Setup, World, decision, deny, error_of, events, eventually, until, world, world_with,
 };
-use serde_json::json;
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
+use tokio::net::UnixStream;
 
 use crate::refuses;
 
@@ -43,6 +47,47 @@ fn a_running_event_gets_its_answer_and_new_ones_are_refused() {
         assert_eq!(agent.line.next_line().await, None, "the connection ends");
         world.ended().await;
         assert!(!world.socket().exists());
+    });
+}
+
+/// A client that sends without a pause gets its answers together: also those that wait for the next one at the end.
+#[test]
+fn every_event_that_was_run_before_the_end_is_answered() {
+    world(async |world| {
+        let mut agent = world.agent().await;
+        let params = agent.params(&events::stop(0));
+        let request = json!({ "jsonrpc": "2.0", "id": 1, "method": "hook/invoke", "params": params });
+        let flood = format!("{request}\n").repeat(100);
+        let (answers, mut requests) = UnixStream::connect(world.socket()).await.unwrap().into_split();
+        let sending =
+            tokio::spawn(async move { while requests.write_all(flood.as_bytes()).await.is_ok() {} });
+        let answered = Arc::new(AtomicUsize::new(0));
+        let counter = answered.clone();
+        let reading = tokio::spawn(async move {
+            let mut lines = BufReader::new(answers).lines();
+            while let Ok(Some(line)) = lines.next_line().await {
+                counter.fetch_add(usize::from(line.contains("\"result\"")), Ordering::Relaxed);
+            }
+        });
+        until("the flood flows", || answered.load(Ordering::Relaxed) > 100).await;
+        assert_eq!(agent.line.call("daemon/shutdown", json!({})).await, Ok(json!({})));
+        world.ended().await;
+        reading.await.unwrap();
+        sending.await.unwrap();
+
+        world.start().await;
+        let (mut line, mut kept, mut cursor) = (world.connect().await, 0, Value::Null);
+        loop {
+            let page = line.call("journal/query", json!({ "cursor": cursor })).await.unwrap();
+            kept +=
+                page["records"].as_array().unwrap().iter().filter(|record| record["event"] == "Stop").count();
+            cursor = page["cursor"].clone();
+            if cursor.is_null() {
+                break;
+            }
+        }
+        let answered = answered.load(Ordering::Relaxed);
+        assert!(kept > 100 && kept <= answered, "{kept} events were run, {answered} answered");
     });
 }
 

@@ -156,37 +156,39 @@ fn no_piece_of_a_secret_is_written() {
             "sk-mnbv",
         ),
     ];
-    let mut setup = Setup::default();
-    setup.journal.payloads = true;
-    world_with(setup, async |world| {
-        let handlers = cases.iter().enumerate().map(|(number, (printed, rest, _))| {
-            let file = world.at(&format!("printed{number}"));
-            fs::write(&file, printed).unwrap();
-            // One prints before it is asked, and is asked again where that does no harm.
-            let lifecycle = if rest.contains("LIFECYCLE") { "persistent" } else { "per_event" };
-            let command = format!("cat {} {rest}", file.display());
-            json!({ "type": "command", "command": command, "lifecycle": lifecycle })
+    for payloads in [false, true] {
+        let mut setup = Setup::default();
+        setup.journal.payloads = payloads;
+        world_with(setup, async |world| {
+            let handlers = cases.iter().enumerate().map(|(number, (printed, rest, _))| {
+                let file = world.at(&format!("printed{number}"));
+                fs::write(&file, printed).unwrap();
+                // One prints before it is asked, and is asked again where that does no harm.
+                let lifecycle = if rest.contains("LIFECYCLE") { "persistent" } else { "per_event" };
+                let command = format!("cat {} {rest}", file.display());
+                json!({ "type": "command", "command": command, "lifecycle": lifecycle })
+            });
+            let command = format!("exit 1 # {} bearer lkjhgfdsapoiuy", "x".repeat(58));
+            let blocks = json!({ "type": "command", "command": command, "onFailure": "block" });
+            let handlers: Vec<Value> = std::iter::once(blocks).chain(handlers).collect();
+            world.user(&events::hooks("PreToolUse", json!(handlers)));
+            let env = json!({ "PATH": "/usr/bin:/bin", "MY_PASSWORD": "battery-staple-7" });
+            let mut agent = world.agent_with(json!({ "env": env })).await;
+            let answer = agent.invoke(&events::pre()).await;
+            assert!(answer.message("out_of_step").contains("sk-mnbv"));
+            let shown = answer.0.to_string();
+            records(&mut agent, json!({})).await;
+            let mut kept = Vec::new();
+            for file in fs::read_dir(world.at("config/.state/hooksd")).unwrap() {
+                kept.extend(fs::read(file.unwrap().path()).unwrap());
+            }
+            let kept = String::from_utf8_lossy(&kept);
+            for piece in cases.iter().map(|(.., piece)| *piece).chain(["lkjhg"]) {
+                assert!(shown.contains(piece), "the agent is shown {piece}: {shown}");
+                assert!(!kept.contains(piece), "{piece} was written (payloads: {payloads})");
+            }
         });
-        let command = format!("exit 1 # {} bearer lkjhgfdsapoiuy", "x".repeat(58));
-        let blocks = json!({ "type": "command", "command": command, "onFailure": "block" });
-        let handlers: Vec<Value> = std::iter::once(blocks).chain(handlers).collect();
-        world.user(&events::hooks("PreToolUse", json!(handlers)));
-        let env = json!({ "PATH": "/usr/bin:/bin", "MY_PASSWORD": "battery-staple-7" });
-        let mut agent = world.agent_with(json!({ "env": env })).await;
-        let answer = agent.invoke(&events::pre()).await;
-        assert!(answer.message("out_of_step").contains("sk-mnbv"));
-        let shown = answer.0.to_string();
-        records(&mut agent, json!({})).await;
-        let mut kept = Vec::new();
-        for file in fs::read_dir(world.at("config/.state/hooksd")).unwrap() {
-            kept.extend(fs::read(file.unwrap().path()).unwrap());
-        }
-        let kept = String::from_utf8_lossy(&kept);
-        for piece in cases.iter().map(|(.., piece)| *piece).chain(["lkjhg"]) {
-            assert!(shown.contains(piece), "the agent is shown {piece}: {shown}");
-            assert!(!kept.contains(piece), "{piece} was written");
-        }
-    });
+    }
 }
 
 /// What cannot be written costs records and no decision, and is said.

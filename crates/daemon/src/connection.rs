@@ -158,6 +158,10 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
             }
         }
     }
+    // What was answered before the end is said.
+    if !answers.is_empty() {
+        connection.send(answers).await;
+    }
     connection.tasks.close();
     if !closing.is_cancelled() {
         gone.cancel();

@@ -23,7 +23,7 @@ use crate::account::diagnostic_item;
 use crate::feed::{About, Feed};
 use crate::lifecycle::Handled;
 use crate::pinned::Pinned;
-use crate::record::{Gap, record};
+use crate::record::{Gap, forget_outputs, record};
 use crate::session::Session;
 use crate::settings::JournalSettings;
 
@@ -194,10 +194,7 @@ impl Journal {
     pub(crate) fn keep(&self, mut finished: Finished) {
         let Some(shared) = &self.shared else { return };
         if !shared.settings.payloads {
-            for outcome in finished.ran.iter_mut().filter_map(|(_, handled)| handled.outcome.as_mut()) {
-                outcome.stdout.bytes = Vec::new();
-                outcome.stderr.bytes = Vec::new();
-            }
+            forget_outputs(&mut finished);
         }
         let bytes = finished.bytes();
         let mut queue = lock(&shared.queue);

@@ -1,6 +1,6 @@
 //! From an event that has ended to its record: without secrets, and cut where it is too long.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use hooksd_config::Handler;
@@ -163,6 +163,19 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
             })
             .collect(),
         payload: finished.payload.as_deref().map(|bytes| payload(redactor, bytes)),
+    }
+}
+
+/// Drops what handlers have printed. Not of those of which something is said: that may quote it, and only with all of it
+/// at hand is it told without pieces of secrets.
+pub(crate) fn forget_outputs(finished: &mut Finished) {
+    let diagnostics = finished.answer.iter().flat_map(|answer| &answer.decision.diagnostics);
+    let spoken_of = diagnostics.filter_map(|diagnostic| diagnostic.handler_id.as_deref());
+    let spoken_of: HashSet<&str> = spoken_of.chain(finished.verdict.winner.as_deref()).collect();
+    let silent = finished.ran.iter_mut().filter(|(handler, _)| !spoken_of.contains(handler.id.as_str()));
+    for outcome in silent.filter_map(|(_, handled)| handled.outcome.as_mut()) {
+        outcome.stdout.bytes = Vec::new();
+        outcome.stderr.bytes = Vec::new();
     }
 }
 

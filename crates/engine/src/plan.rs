@@ -153,11 +153,15 @@ const STEPS_AT_ONCE: usize = 10_000;
 /// What asking a matcher costs beside the steps that it takes. Steps.
 const STEPS_TO_ASK: usize = 50;
 
+/// How much of what it is tested against a matcher takes in for a step, before its first. Bytes.
+const BYTES_A_STEP: usize = 4;
+
 /// Asks a matcher within what is left of that, or gives up.
 fn at_once() -> impl FnMut(&Matcher, Option<&str>) -> Result<Option<Matched>, TakesLonger> {
     let mut left = STEPS_AT_ONCE;
     move |matcher, subject| {
-        left = left.checked_sub(STEPS_TO_ASK).ok_or(TakesLonger)?;
+        let to_ask = STEPS_TO_ASK + subject.map_or(0, str::len) / BYTES_A_STEP;
+        left = left.checked_sub(to_ask).ok_or(TakesLonger)?;
         match matcher.matches_within(subject, &mut left) {
             Matched::BoundReached => Err(TakesLonger),
             matched => Ok(Some(matched)),

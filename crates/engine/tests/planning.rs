@@ -80,3 +80,13 @@ fn the_time_is_that_of_all_expressions_together() {
     assert!(unmatched(&snapshot(&matchers), &input).is_none());
     assert_eq!(plan(&snapshot(&matchers), &input, &none(), &|| false).unwrap().selected.len(), 0);
 }
+
+/// An expression that gives up at the first character has taken in the whole name before.
+#[test]
+fn a_long_name_is_slow_for_every_expression() {
+    let snapshot = snapshot(&["^mcp__.*", "^Tool.*"]);
+    let input = event("PreToolUse", &"x".repeat(64 * 1024));
+    assert!(unmatched(&snapshot, &input).is_none());
+    assert!(plan_at_once(&snapshot, &input, &none()).is_none());
+    assert_eq!(plan(&snapshot, &input, &none(), &|| false).unwrap().selected.len(), 0);
+}
