@@ -58,10 +58,13 @@ pub(super) fn secrets(data: &[u8]) {
     let around = String::from_utf8_lossy(data).replace("<S>", SECRET);
     let planted = format!("{around}{SECRET}{around}");
     gone(&knowing.text(&planted).unwrap_or(planted));
-    let form = FORMS[data.len() % FORMS.len()].replace("<S>", SECRET);
-    let line = format!("{}\n{form}\n", String::from_utf8_lossy(data));
-    let clean = Redactor::default().text(&line).unwrap_or(line);
-    gone(&clean);
+    // Bytes that spell it themselves name it nowhere: who does not know it cannot find it there.
+    if !String::from_utf8_lossy(data).contains(SECRET) {
+        let form = FORMS[data.len() % FORMS.len()].replace("<S>", SECRET);
+        let line = format!("{}\n{form}\n", String::from_utf8_lossy(data));
+        let clean = Redactor::default().text(&line).unwrap_or(line);
+        gone(&clean);
+    }
     json(&knowing, data);
 }
 
