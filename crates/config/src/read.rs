@@ -102,7 +102,8 @@ impl Contents {
 /// SHA-256 of `bytes`, lowercase hexadecimal.
 #[must_use]
 pub fn fingerprint(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16));
+    Sha256::digest(bytes).iter().flat_map(digits).flatten().collect()
 }
 
 /// How often a file is looked for whose path leads elsewhere each time. Looks. Somebody puts a link to another folder

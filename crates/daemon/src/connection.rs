@@ -246,13 +246,13 @@ impl Connection {
             return Taken::Nothing;
         }
         let id = frame.id.clone();
-        let key = id.as_ref().map(|id| id.get().to_owned());
         let work = methods::dispatch(&self.daemon, &frame, &self.caller);
         let future = match work {
             Ok(Work::Now(answer)) => return Taken::from(id.map(|id| answer(&id))),
             Ok(Work::Later(future)) => future,
             Err(error) => return Taken::from(id.map(|id| response_line::<()>(&id, Err(&error)))),
         };
+        let key = id.as_ref().map(|id| id.get().to_owned());
         let cancelled = CancellationToken::new();
         let admitted = held
             .map_err(|_| too_large())
