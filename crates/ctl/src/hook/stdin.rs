@@ -21,6 +21,10 @@ const SILENCE_MS: u64 = 2_000;
 /// Room for what is read at once. Bytes. Reserved, not cleared: pages that are not read into cost nothing.
 const CHUNK: usize = 64 * 1024;
 
+/// More is reserved only when less than this is left. Bytes. Growing copies all that was reserved, for the end of a short
+/// payload alone.
+const ROOM: usize = 4 * 1024;
+
 /// The variable in which an IDE puts the event instead of closing standard input.
 const IDE_VARIABLE: &str = "USER_PROMPT";
 
@@ -55,7 +59,9 @@ fn read_into(bytes: &mut Vec<u8>, began: Instant, options: &Options) -> Result<(
             };
         }
         // Not through the library's buffer: what is in it cannot be waited for.
-        bytes.reserve(CHUNK);
+        if bytes.capacity() - bytes.len() < ROOM {
+            bytes.reserve(CHUNK);
+        }
         match rustix::io::read(std::io::stdin(), rustix::buffer::spare_capacity(bytes)) {
             Ok(0) => return Ok(()),
             Ok(_) | Err(Errno::INTR) => {}
