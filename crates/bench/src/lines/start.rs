@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::{document, shell};
 use crate::Size;
+use crate::cores::Cores;
 use crate::daemon::{Server, command};
 use crate::sample::{by_turns, timed};
 use crate::table::Row;
@@ -44,7 +45,12 @@ pub(crate) fn daemon(size: &Size, own: &Path) -> Result<Vec<Row>> {
 const PAYLOAD: &str = r#"{"session_id":"s","transcript_path":"/tmp/s.jsonl","cwd":"/","permission_mode":"default","hook_event_name":"PreToolUse","tool_name":"Read","tool_input":{"file_path":"/etc/hosts"},"tool_use_id":"toolu_1"}"#;
 
 pub(crate) fn client(size: &Size, _own: &Path) -> Result<Vec<Row>> {
+    Cores::each_way()?.into_iter().map(|cores| client_on(cores, size)).collect()
+}
+
+fn client_on(cores: Cores, size: &Size) -> Result<Row> {
     let daemon = Server::hooksd(&matching_nothing())?;
+    let _bound = cores.bind(&[daemon.pid()])?;
     let payload = daemon.file("payload.json", PAYLOAD)?;
     let hooksctl = program::path("hooksctl");
     let status = |program: &Path, arguments: &[&str]| -> Result<()> {
@@ -59,7 +65,7 @@ pub(crate) fn client(size: &Size, _own: &Path) -> Result<Vec<Row>> {
     let mut ours = || timed(|| status(&hooksctl, &bridge));
     let mut floor = || timed(|| status(Path::new("/bin/true"), &[]));
     let [ours, floor] = &by_turns(size.rounds, size.spawns, [&mut ours, &mut floor])?;
-    Ok(vec![Row::beside("i", "hooksctl hook, whole process; floor: /bin/true", ours, floor, "<= 1.6")])
+    Ok(Row::beside("i", &format!("hooksctl hook, {}; floor: /bin/true", cores.name), ours, floor, "<= 1.6"))
 }
 
 /// A document whose one handler is for another tool.
