@@ -114,6 +114,17 @@ pub(crate) const NESTED_PART: usize = 8;
 /// The part of the places that one session leaves to others: one in this many, at least one place.
 pub(crate) const OTHERS_PART: usize = 8;
 
+/// Places of which one goes by turns alone, however many the lane got already: one in this many. A session of a few
+/// long handlers would otherwise wait for as long as others keep coming with none.
+pub(crate) const TURN_EVERY: u64 = 4;
+
+/// Places beyond which it no longer counts how many a lane got: lanes that keep waiting take turns from there on, whichever
+/// was first.
+pub(crate) const GOT_MOST: usize = 1_000;
+
+/// Waiting lanes looked at to find the one that got the fewest places: under a lock, for each place given.
+pub(crate) const LANES_COMPARED: usize = 64;
+
 /// Handlers younger than [`YOUTH`] at once for each core. Starting takes nearly all of the time of a short handler,
 /// and what has been started competes for the cores whoever's turn it is: without this a flood of one session would
 /// be in front of another's single handler, places or not.

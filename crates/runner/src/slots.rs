@@ -1,7 +1,8 @@
 //! The places in which handlers run, and the queue in front of them.
 //!
-//! Guarantees: never more handlers than places; sessions (lanes) take turns, each in its own order, and none holds all
-//! places; a wait ends by a place, the deadline or a cancel, and whichever it is, no place is lost; beyond
+//! Guarantees: never more handlers than places; of the sessions (lanes) that wait, the one that got the fewest places is
+//! next, and those that got as many take turns, each in its own order; one that got many still gets its turn, and none
+//! holds all places; a wait ends by a place, the deadline or a cancel, and whichever it is, no place is lost; beyond
 //! [`QUEUE_MOST`] waiting handlers one more is turned away at once.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -13,7 +14,7 @@ use hooksd_engine::outcome::End;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 
-use crate::limits::{OTHERS_PART, QUEUE_MOST};
+use crate::limits::{GOT_MOST, LANES_COMPARED, OTHERS_PART, QUEUE_MOST, TURN_EVERY};
 
 /// Whose turn it is: one session's.
 pub(crate) type Lane = Arc<str>;
@@ -34,6 +35,8 @@ struct State {
     young: usize,
     queued: usize,
     next: u64,
+    /// Places given so far.
+    given: u64,
     lanes: HashMap<Lane, Queue>,
     /// The lanes that wait, in the order of their turns.
     turns: VecDeque<Lane>,
@@ -42,6 +45,8 @@ struct State {
 #[derive(Debug, Default)]
 struct Queue {
     running: usize,
+    /// Places that it held when it began to wait, and has been given since.
+    got: usize,
     waiting: BTreeMap<u64, oneshot::Sender<()>>,
 }
 
@@ -101,24 +106,40 @@ impl Slots {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives free places to whoever's turn it is.
+    /// Gives free places to whoever is next.
     fn grant(&self, state: &mut State) {
         while state.running < self.places && state.young < self.young_most {
-            let may = |lane: &Lane| state.lanes.get(lane).is_some_and(|queue| queue.running < self.lane_most);
-            let Some(turn) = state.turns.iter().position(may) else { return };
+            let Some(turn) = self.next(state) else { return };
             let Some(lane) = state.turns.remove(turn) else { return };
             let Some(queue) = state.lanes.get_mut(&lane) else { continue };
             let Some((_, waiter)) = queue.waiting.pop_first() else { continue };
             state.queued -= 1;
             if waiter.send(()).is_ok() {
                 queue.running += 1;
+                queue.got += 1;
                 state.running += 1;
                 state.young += 1;
+                state.given += 1;
             }
             if !queue.waiting.is_empty() {
                 state.turns.push_back(lane);
             }
         }
+    }
+
+    /// Which of the lanes that wait is next, of those that may hold one more place. Turns alone would share out what is
+    /// given from now on, and leave a flood all that it got while nobody else was there.
+    fn next(&self, state: &State) -> Option<usize> {
+        let mut may = state.turns.iter().enumerate().filter_map(|(turn, lane)| {
+            let queue = state.lanes.get(lane)?;
+            (queue.running < self.lane_most).then_some((turn, queue.got.min(GOT_MOST)))
+        });
+        let next = if state.given.is_multiple_of(TURN_EVERY) {
+            may.next()
+        } else {
+            may.take(LANES_COMPARED).min_by_key(|(_, got)| *got)
+        };
+        next.map(|(turn, _)| turn)
     }
 
     fn give_back(&self, lane: &Lane, young: bool) {
@@ -144,6 +165,7 @@ impl State {
         let queue = self.lanes.entry(lane.clone()).or_default();
         if queue.waiting.is_empty() {
             self.turns.push_back(lane.clone());
+            queue.got = queue.running;
         }
         queue.waiting.insert(ticket, sender);
         (ticket, receiver)

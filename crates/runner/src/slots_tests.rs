@@ -65,6 +65,30 @@ async fn lanes_take_turns_and_keep_their_own_order() {
 }
 
 #[tokio::test]
+async fn who_got_fewer_places_is_next_but_every_turn_comes() {
+    let slots = slots(16);
+    let mut held = Vec::new();
+    for _ in 0..14 {
+        held.push(take(&slots, "flood").await);
+    }
+    let _others = (take(&slots, "other").await, take(&slots, "other").await);
+    let (sender, mut given) = tokio::sync::mpsc::unbounded_channel();
+    for count in 0..16 {
+        let (slots, sender) = (slots.clone(), sender.clone());
+        let name = if count < 8 { "flood" } else { "quiet" };
+        tokio::spawn(async move { sender.send((name, take(&slots, name).await)).ok() });
+        until_queued(&held[0].slots, count + 1).await;
+    }
+    let mut order = Vec::new();
+    for place in held.drain(..8) {
+        drop(place);
+        order.push(given.recv().await.unwrap());
+    }
+    let order: Vec<&str> = order.iter().map(|(name, _)| *name).collect();
+    assert_eq!(order, ["flood", "quiet", "quiet", "quiet", "flood", "quiet", "quiet", "quiet"]);
+}
+
+#[tokio::test]
 async fn one_lane_leaves_places_to_others() {
     let slots = slots(16);
     let mut held = Vec::new();
