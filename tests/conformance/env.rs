@@ -8,7 +8,7 @@ use hooksd::lifecycle::Handled;
 use hooksd_config::layers::{PluginDocument, load};
 use hooksd_engine::environment::is_secret;
 use hooksd_engine::outcome::End;
-use hooksd_engine::plan::plan;
+use hooksd_engine::plan::choose;
 use hooksd_engine::projection::Transcripts;
 use tokio_util::sync::CancellationToken;
 
@@ -79,8 +79,9 @@ async fn seen(world: &World, env: Env, plugin: Option<&Json<'_>>) -> Result<Stri
     let snapshot = load(&file, None, &|_| false, &plugins).snapshot;
     let invocation = with_target("SessionStart", &Json::parse("\"startup\"")?)?;
     let transcripts = Transcripts { session: "/t".to_owned(), agent: None };
-    let plan = plan(&snapshot, &crate::invoke::input(invocation), &transcripts, &|| false)
-        .ok_or("the event is not known")?;
+    let input = crate::invoke::input(invocation);
+    let chosen = choose(&snapshot, &input, &|| false).ok_or("the event is not known")?;
+    let plan = chosen.plan(&input, &transcripts);
     let env = env.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
     let surroundings = Surroundings::new(place.base().to_owned(), env);
     let handled = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), None).await;

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use hooksd::fanout::{Surroundings, fan_out};
 use hooksd_config::layers::{Loaded, load};
-use hooksd_engine::plan::plan;
+use hooksd_engine::plan::choose;
 use hooksd_engine::projection::Transcripts;
 use hooksd_engine::reduce::{Ran, reduce};
 use serde_json::{Value, json};
@@ -103,8 +103,9 @@ async fn run(
     let invocation = invoke::lenient(&invocation)?;
     let cwd = PathBuf::from(&invocation.context.cwd);
     let transcripts = Transcripts { session: TRANSCRIPT.to_owned(), agent: None };
-    let plan = plan(&loaded.snapshot, &invoke::input(invocation), &transcripts, &|| false)
-        .ok_or("the event is not known")?;
+    let input = invoke::input(invocation);
+    let chosen = choose(&loaded.snapshot, &input, &|| false).ok_or("the event is not known")?;
+    let plan = chosen.plan(&input, &transcripts);
     let surroundings = Surroundings::new(cwd, world.mark().environment("/"));
     let started = Instant::now();
     let outcomes = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), None).await;

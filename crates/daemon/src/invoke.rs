@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
-use hooksd_engine::plan::Input;
+use hooksd_engine::plan::{Input, choose_at_once};
 use hooksd_protocol::methods::{InvokeOptions, InvokeResult, ItemBody};
 use hooksd_protocol::rpc::{RpcError, error_code};
 use tokio_util::sync::CancellationToken;
@@ -103,11 +103,13 @@ impl Request {
         let id = options.invocation_id.as_ref().map_or_else(Uuid::new_v4, |given| given.uuid);
         let progress = progress.map(|progress| progress(id));
         let records = session.transcript.taken();
+        let chosen = choose_at_once(pinned.snapshot(), &input);
         Ok(Run {
             daemon,
             session,
             pinned,
             input,
+            chosen,
             options,
             content,
             id,

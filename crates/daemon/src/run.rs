@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use hooksd_config::Lifecycle;
 use hooksd_engine::outcome::End;
-use hooksd_engine::plan::{Input, Plan, plan, plan_at_once, unmatched};
+use hooksd_engine::plan::{Chosen, Input, Plan, choose};
 use hooksd_engine::projection::Transcripts;
 use hooksd_engine::reduce::{Ran, reduce_and_say_why};
 use hooksd_protocol::decision::{Body, Decision};
@@ -37,6 +37,8 @@ pub(crate) struct Run {
     pub(crate) session: Arc<Session>,
     pub(crate) pinned: Arc<Pinned>,
     pub(crate) input: Input,
+    /// The handlers that are for the event, if it took no time to tell.
+    pub(crate) chosen: Option<Chosen>,
     pub(crate) options: InvokeOptions,
     /// See [`Request`](crate::invoke::Request).
     pub(crate) content: String,
@@ -54,8 +56,8 @@ pub(crate) struct Run {
 impl Run {
     /// The plan when no handler is for the event, which takes no time to tell, and nobody can ask for the answer again.
     pub(crate) fn unmatched(&self) -> Option<Plan> {
-        let known = self.options.invocation_id.is_none() && self.pinned.depth() < MAX_DEPTH;
-        if known { unmatched(self.pinned.snapshot(), &self.input) } else { None }
+        let repeatable = self.options.invocation_id.is_some() || self.pinned.depth() >= MAX_DEPTH;
+        if repeatable { None } else { self.chosen.as_ref()?.unmatched() }
     }
 
     /// Answers such an event. Most are, and none of them has to wait for anything.
@@ -69,10 +71,11 @@ impl Run {
     }
 
     /// Runs the event. The flag says whether the answer is worth repeating to a second delivery.
-    pub(crate) async fn execute(self, execution: &Execution) -> (Answer, bool) {
+    pub(crate) async fn execute(mut self, execution: &Execution) -> (Answer, bool) {
         self.account().received();
+        let chosen = self.chosen.take();
         let mut ended = Ended::default();
-        let (answer, keep) = self.decide(execution, &mut ended).await;
+        let (answer, keep) = self.decide(chosen, execution, &mut ended).await;
         self.account().finished(ended, answer.as_ref());
         (answer, keep)
     }
@@ -90,7 +93,12 @@ impl Run {
         Account { daemon, session, pinned, input, event, id, cwd, received, client, agent }
     }
 
-    async fn decide(&self, execution: &Execution, ended: &mut Ended) -> (Answer, bool) {
+    async fn decide(
+        &self,
+        chosen: Option<Chosen>,
+        execution: &Execution,
+        ended: &mut Ended,
+    ) -> (Answer, bool) {
         let _running = self.session.begin_event();
         #[cfg(feature = "failpoints")]
         fail::fail_point!("event");
@@ -106,7 +114,7 @@ impl Run {
             self.log_cancelled(&[]);
             return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
         }
-        let plan = match self.plan(&execution.cancel).await {
+        let plan = match self.plan(chosen, &execution.cancel).await {
             Ok(Some(plan)) => legacy::without_derived(plan, &self.session),
             Ok(None) => {
                 let name = self.input.event_name();
@@ -154,19 +162,24 @@ impl Run {
         (Arc::new(self.result(decision, handlers)), !failed_before)
     }
 
-    /// An expression may take a tenth of a second to reach its bound: not on an async thread (D7).
-    async fn plan(&self, cancel: &CancellationToken) -> Result<Option<Plan>, RpcError> {
+    /// What took no time to tell is told already; other expressions may take a tenth of a second to reach their bound: not on
+    /// an async thread (D7).
+    async fn plan(
+        &self,
+        chosen: Option<Chosen>,
+        cancel: &CancellationToken,
+    ) -> Result<Option<Plan>, RpcError> {
+        let chosen = if chosen.is_some() || self.input.event().is_none() {
+            chosen
+        } else {
+            let (pinned, input) = (self.pinned.clone(), self.input.clone());
+            let (cancel, deadline) = (cancel.clone(), self.deadline);
+            let late =
+                move || cancel.is_cancelled() || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            blocking(move || Ok(choose(pinned.snapshot(), &input, &late))).await?
+        };
         self.session.transcript.wait_for(self.records).await;
-        let transcripts = self.transcripts();
-        let at_once = plan_at_once(self.pinned.snapshot(), &self.input, &transcripts);
-        if at_once.is_some() || self.input.event().is_none() {
-            return Ok(at_once);
-        }
-        let (pinned, input) = (self.pinned.clone(), self.input.clone());
-        let (cancel, deadline) = (cancel.clone(), self.deadline);
-        let late =
-            move || cancel.is_cancelled() || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        blocking(move || Ok(plan(pinned.snapshot(), &input, &transcripts, &late))).await
+        Ok(chosen.map(|chosen| chosen.plan(&self.input, &self.transcripts())))
     }
 
     fn without_handlers(&self, diagnostic: Diagnostic) -> (Answer, bool) {

@@ -147,7 +147,7 @@ fn subject_of(input: &Input) -> Result<Option<Cow<'_, str>>, ProjectionError> {
     }
 }
 
-/// How much expressions may take together where nobody waits for them. Steps; some 50 us. Nearly all need less.
+/// How much expressions may take together where other requests wait behind them. Steps. Nearly all need less.
 const STEPS_AT_ONCE: usize = 10_000;
 
 /// What asking a matcher costs beside the steps that it takes. Steps.
@@ -172,64 +172,55 @@ fn at_once() -> impl FnMut(&Matcher, Option<&str>) -> Result<Option<Matched>, Ta
 /// Nothing is known: the expressions need more time.
 struct TakesLonger;
 
-/// The plan of an event that no handler is for; `None` when one is, or when it takes longer to tell.
-#[must_use]
-pub fn unmatched(snapshot: &Snapshot, input: &Input) -> Option<Plan> {
-    let (plan, chosen) = choose(snapshot, input, at_once()).ok()??;
-    chosen.is_empty().then_some(plan)
+/// The handlers that are for an event.
+#[derive(Debug, Clone)]
+pub struct Chosen {
+    facts: Facts,
+    /// In configuration order, and whether each may run.
+    handlers: Vec<(Handler, bool)>,
+    diagnostics: Vec<Diagnostic>,
 }
 
-/// The plan of an event, as [`plan`] makes it; `None` when its expressions need a thread where they hold up nobody, or
-/// hooksd does not know it.
+/// What [`choose`] says, or `None` when the expressions need a thread where they hold up nobody.
 #[must_use]
-pub fn plan_at_once(snapshot: &Snapshot, input: &Input, transcripts: &Transcripts) -> Option<Plan> {
-    let (plan, chosen) = choose(snapshot, input, at_once()).ok()??;
-    Some(with_stdin(plan, chosen, input, transcripts))
+pub fn choose_at_once(snapshot: &Snapshot, input: &Input) -> Option<Chosen> {
+    choose_by(snapshot, input, at_once()).ok()?
 }
 
-/// Plans an event. `None` when hooksd does not know it: then nothing can be configured for it.
+/// Finds the handlers that are for an event. `None` when hooksd does not know it: then nothing can be configured for it.
 ///
 /// `late` is asked before each matcher: once it says yes, no further one is tried, and a handler whose matcher was
 /// not tried counts as one whose matcher reached its bound (D7, D22).
 #[must_use]
-pub fn plan(
-    snapshot: &Snapshot,
-    input: &Input,
-    transcripts: &Transcripts,
-    late: &dyn Fn() -> bool,
-) -> Option<Plan> {
+pub fn choose(snapshot: &Snapshot, input: &Input, late: &dyn Fn() -> bool) -> Option<Chosen> {
     let ask = |matcher: &Matcher, subject: Option<&str>| -> Result<_, Infallible> {
         Ok((!late()).then(|| matcher.matches(subject)))
     };
-    let Ok(chosen) = choose(snapshot, input, ask);
-    chosen.map(|(plan, chosen)| with_stdin(plan, chosen, input, transcripts))
+    let Ok(chosen) = choose_by(snapshot, input, ask);
+    chosen
 }
 
 fn failed(error: &ProjectionError) -> Diagnostic {
     Diagnostic::warning(code::PROJECTION_FAILED, format!("{error}; no handler runs on this event"))
 }
 
-/// The handlers that are for an event, whether each may run, and a plan without them.
-type Chosen<'a> = (Plan, Vec<(&'a Handler, bool)>);
-
-/// Finds the handlers that are for an event. `ask` tries a matcher, or says nothing of it.
-fn choose<'a, E>(
-    snapshot: &'a Snapshot,
+/// `ask` tries a matcher, or says nothing of it.
+fn choose_by<E>(
+    snapshot: &Snapshot,
     input: &Input,
     mut ask: impl FnMut(&Matcher, Option<&str>) -> Result<Option<Matched>, E>,
-) -> Result<Option<Chosen<'a>>, E> {
+) -> Result<Option<Chosen>, E> {
     let Some(facts) = facts(input) else { return Ok(None) };
-    let mut plan = Plan { facts, selected: Vec::new(), diagnostics: Vec::new() };
-    let mut chosen = Vec::new();
+    let mut chosen = Chosen { facts, handlers: Vec::new(), diagnostics: Vec::new() };
     let subject = match subject_of(input) {
         Ok(subject) => subject,
         Err(error) => {
-            plan.diagnostics.push(failed(&error));
-            return Ok(Some((plan, chosen)));
+            chosen.diagnostics.push(failed(&error));
+            return Ok(Some(chosen));
         }
     };
     let mut last: Option<(&Arc<Matcher>, Option<Matched>)> = None;
-    for handler in snapshot.candidates(plan.facts.event, subject.as_deref()) {
+    for handler in snapshot.candidates(chosen.facts.event, subject.as_deref()) {
         // The handlers of a group share a matcher, which is asked once.
         let matched = match last {
             Some((matcher, matched)) if Arc::ptr_eq(matcher, &handler.matcher) => matched,
@@ -237,7 +228,7 @@ fn choose<'a, E>(
         };
         last = Some((&handler.matcher, matched));
         match matched {
-            Some(Matched::Yes) => chosen.push((handler, true)),
+            Some(Matched::Yes) => chosen.handlers.push((handler.clone(), true)),
             Some(Matched::No) => {}
             None | Some(Matched::BoundReached) => {
                 let why = if matched.is_none() {
@@ -255,51 +246,57 @@ fn choose<'a, E>(
                     handler.matcher_text.as_deref().unwrap_or_default(),
                     handler.id,
                 );
-                plan.diagnostics.push(
+                chosen.diagnostics.push(
                     Diagnostic::warning(code::MATCHER_BOUND, message).handler(&handler.id).field("matcher"),
                 );
                 if handler.on_failure == OnFailure::Block {
-                    chosen.push((handler, false));
+                    chosen.handlers.push((handler.clone(), false));
                 }
             }
         }
     }
-    Ok(Some((plan, chosen)))
+    Ok(Some(chosen))
 }
 
-/// The plan with its handlers, and what they read.
-fn with_stdin(
-    mut plan: Plan,
-    chosen: Vec<(&Handler, bool)>,
-    input: &Input,
-    transcripts: &Transcripts,
-) -> Plan {
-    if chosen.is_empty() {
-        return plan;
+impl Chosen {
+    /// The plan when no handler is for the event.
+    #[must_use]
+    pub fn unmatched(&self) -> Option<Plan> {
+        let Chosen { facts, handlers, diagnostics } = self;
+        let plan = || Plan { facts: *facts, selected: Vec::new(), diagnostics: diagnostics.clone() };
+        handlers.is_empty().then(plan)
     }
-    let payload: Arc<[u8]> = match input {
-        Input::Payload(payload) => payload.raw.clone(),
-        Input::Invocation(invocation) => match stdin(invocation, transcripts) {
-            Ok(text) => text.into_bytes().into(),
-            Err(error) => {
-                plan.diagnostics.push(failed(&error));
-                return plan;
-            }
-        },
-    };
-    let thread_id = match input {
-        Input::Invocation(invocation) => invocation.context.thread_id.decoded(),
-        Input::Payload(payload) => payload.session_id.as_str().into(),
-    };
-    plan.selected = chosen
-        .into_iter()
-        .map(|(handler, runs)| {
+
+    /// The plan: with what the handlers read.
+    #[must_use]
+    pub fn plan(self, input: &Input, transcripts: &Transcripts) -> Plan {
+        let Chosen { facts, handlers, diagnostics } = self;
+        let mut plan = Plan { facts, selected: Vec::new(), diagnostics };
+        if handlers.is_empty() {
+            return plan;
+        }
+        let payload: Arc<[u8]> = match input {
+            Input::Payload(payload) => payload.raw.clone(),
+            Input::Invocation(invocation) => match stdin(invocation, transcripts) {
+                Ok(text) => text.into_bytes().into(),
+                Err(error) => {
+                    plan.diagnostics.push(failed(&error));
+                    return plan;
+                }
+            },
+        };
+        let thread_id = match input {
+            Input::Invocation(invocation) => invocation.context.thread_id.decoded(),
+            Input::Payload(payload) => payload.session_id.as_str().into(),
+        };
+        let select = |(handler, runs): (Handler, bool)| {
             let stdin = match handler.legacy {
                 Some(legacy) => legacy_stdin(legacy, &thread_id).into_bytes().into(),
                 None => payload.clone(),
             };
-            Selected { handler: handler.clone(), stdin: runs.then_some(stdin) }
-        })
-        .collect();
-    plan
+            Selected { handler, stdin: runs.then_some(stdin) }
+        };
+        plan.selected = handlers.into_iter().map(select).collect();
+        plan
+    }
 }

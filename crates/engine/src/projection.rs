@@ -205,7 +205,7 @@ pub fn legacy_stdin(event: LegacyEvent, thread_id: &str) -> String {
 }
 
 /// What reduction needs to know of an event.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// The event.
     pub event: EventName,

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use hooksd::fanout::{Surroundings, fan_out};
 use hooksd_config::layers::load;
-use hooksd_engine::plan::plan;
+use hooksd_engine::plan::choose;
 use hooksd_engine::projection::Transcripts;
 use hooksd_engine::reduce::{Ran as Reduced, reduce};
 use serde_json::{Value, json};
@@ -119,8 +119,9 @@ impl Case {
         }
         let transcripts =
             Transcripts { session: TRANSCRIPT.to_owned(), agent: self.agent_transcript.clone() };
-        let plan = plan(&snapshot, &invoke::input(invocation), &transcripts, &|| false)
-            .ok_or("the event is not known")?;
+        let input = invoke::input(invocation);
+        let chosen = choose(&snapshot, &input, &|| false).ok_or("the event is not known")?;
+        let plan = chosen.plan(&input, &transcripts);
 
         let mut surroundings = Surroundings::new(cwd, self.mark.environment(self.cwd().to_str().unwrap()));
         surroundings.fallback_cwds = vec![self.place.base().join("fallback")];

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use hooksd_config::Snapshot;
 use hooksd_config::document::{ListForm, parse_value};
 use hooksd_config::snapshot::{Group, Source};
-use hooksd_engine::plan::{Input, PayloadInput, plan};
+use hooksd_engine::plan::{Input, PayloadInput, choose};
 use hooksd_engine::projection::Transcripts;
 use hooksd_protocol::json::{Dialect, Value};
 use serde_json::json;
@@ -49,10 +49,12 @@ fn row(size: &Size, count: usize, kind: &str, target: &str) -> Result<Row> {
     let value = Value::parse(&text, Dialect::Strict).ok().context("the payload is JSON")?;
     let input = Input::Payload(PayloadInput::read(&value).ok().context("the payload is an event")?);
     let transcripts = Transcripts { session: String::new(), agent: None };
-    let found = plan(&snapshot, &input, &transcripts, &|| false).map(|plan| plan.selected.len());
+    let plan =
+        || choose(&snapshot, black_box(&input), &|| false).map(|chosen| chosen.plan(&input, &transcripts));
+    let found = plan().map(|plan| plan.selected.len());
     anyhow::ensure!(found == Some(1), "{kind} {count}: expected one handler, got {found:?}");
     let names: HashMap<String, usize> = (0..count).map(|index| (format!("tool_{index}"), index)).collect();
-    let mut ours = || Ok(batch(|| plan(&snapshot, black_box(&input), &transcripts, &|| false)));
+    let mut ours = || Ok(batch(plan));
     let mut floor = || Ok(batch(|| names.get(black_box(wanted.as_str())).copied()));
     // A regex a handler: a tenth of the matches is plenty.
     let trips = if kind == "exact" { size.trips } else { size.trips.div_ceil(20) } / BATCH as usize + 1;
