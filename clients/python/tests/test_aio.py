@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 import tempfile
 import unittest
 from pathlib import Path
@@ -70,10 +69,7 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(heard, [("hook/progress", True), ("hook/progress", False)])
 
     async def test_what_a_daemon_that_takes_nothing_is_asked_has_a_bound(self) -> None:
-        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
-            path = os.path.join(folder, "s")
-            listener.bind(path)
-            listener.listen()
+        with world.nobody() as (path, _):
             hooksd = await AsyncClient.connect(path, timeout=0.05)
             told = []
             for _ in range(8):

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import socket
-import tempfile
 import threading
 import time
 import unittest
@@ -27,15 +24,11 @@ DONE = {"result": "done"}
 @contextmanager
 def scripted(script: list[dict[str, Any]]) -> Iterator[str]:
     """The path of a daemon that gives these answers to one connection, and takes each out of the script."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = os.path.join(folder, "s")
-        listener = socket.socket(socket.AF_UNIX)
-        listener.bind(path)
-        listener.listen()
+    with world.nobody() as (path, listener):
 
         def serve() -> None:
             connection, _ = listener.accept()
-            with listener, connection, connection.makefile("rb") as lines:
+            with connection, connection.makefile("rb") as lines:
                 for raw in lines:
                     answer = {"jsonrpc": "2.0", "id": json.loads(raw)["id"], **script.pop(0)}
                     connection.sendall(json.dumps(answer).encode() + b"\n")

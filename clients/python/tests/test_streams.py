@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import socket
-import tempfile
 import threading
 import unittest
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from hooksd_client import AsyncClient, Client
@@ -21,15 +21,13 @@ OTHERS = {"subscription": 8, "seq": 2, "kind": "session"}
 GAP = {"subscription": 7, "lost": 3}
 
 
-def scripted(path: str) -> threading.Thread:
-    """A daemon that answers `events/subscribe`, with an item before and after the answer, and then drops it."""
-    listener = socket.socket(socket.AF_UNIX)
-    listener.bind(path)
-    listener.listen()
+@contextmanager
+def scripted() -> Iterator[str]:
+    """The path of a daemon that answers `events/subscribe`, with an item before and after the answer, then drops it."""
 
-    def serve() -> None:
+    def serve(listener: socket.socket) -> None:
         connection, _ = listener.accept()
-        with listener, connection, connection.makefile("rb") as lines:
+        with connection, connection.makefile("rb") as lines:
 
             def send(**message: Any) -> None:
                 connection.sendall(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
@@ -43,9 +41,11 @@ def scripted(path: str) -> threading.Thread:
             send(method="events/dropped", params={"subscription": 7, "reason": "slow", "lost": 9})
             lines.readline()
 
-    thread = threading.Thread(target=serve)
-    thread.start()
-    return thread
+    with world.nobody() as (path, listener):
+        server = threading.Thread(target=serve, args=[listener])
+        server.start()
+        yield path
+        server.join(world.PATIENCE)
 
 
 EXPECTED = [
@@ -57,16 +57,12 @@ EXPECTED = [
 
 class Scripted(unittest.TestCase):
     def test_items_are_those_of_the_subscription_also_before_its_answer(self) -> None:
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "s")
-            server = scripted(path)
-            with Client(path, timeout=world.PATIENCE) as hooksd:
-                subscription = hooksd.subscribe(kinds=["session"])
-                self.assertEqual(subscription.info, {"subscription": 7, "seq": 0})
-                self.assertEqual(list(subscription), EXPECTED)
-                others = next(hooksd.notifications(timeout=world.PATIENCE))
-                self.assertIn(others.params, [EARLY, OTHERS])
-            server.join(world.PATIENCE)
+        with scripted() as path, Client(path, timeout=world.PATIENCE) as hooksd:
+            subscription = hooksd.subscribe(kinds=["session"])
+            self.assertEqual(subscription.info, {"subscription": 7, "seq": 0})
+            self.assertEqual(list(subscription), EXPECTED)
+            others = next(hooksd.notifications(timeout=world.PATIENCE))
+            self.assertIn(others.params, [EARLY, OTHERS])
 
     def test_the_same_with_asyncio(self) -> None:
         async def listen(path: str) -> list[Any]:
@@ -74,11 +70,8 @@ class Scripted(unittest.TestCase):
                 subscription = await hooksd.subscribe(kinds=["session"])
                 return [item async for item in subscription]
 
-        with tempfile.TemporaryDirectory() as folder:
-            path = os.path.join(folder, "s")
-            server = scripted(path)
+        with scripted() as path:
             self.assertEqual(asyncio.run(listen(path)), EXPECTED)
-            server.join(world.PATIENCE)
 
 
 class Real(unittest.TestCase):

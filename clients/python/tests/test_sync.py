@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 import tempfile
 import threading
 import time
 import unittest
 from pathlib import Path
+from typing import Any
 
 from hooksd_client import CallTimeout, Client, ConnectionEnded, NotRunning, Refused
 
@@ -137,10 +137,7 @@ def _runs(pid: int) -> bool:
 
 class Stuck(unittest.TestCase):
     def test_a_call_that_gave_up_leaves_a_whole_line(self) -> None:
-        with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
-            path = os.path.join(folder, "s")
-            listener.bind(path)
-            listener.listen()
+        with world.nobody() as (path, listener):
             with Client(path, timeout=0.1) as hooksd:
                 connection, _ = listener.accept()
                 began = time.monotonic()
@@ -149,13 +146,15 @@ class Stuck(unittest.TestCase):
                     with self.assertRaises(CallTimeout):
                         hooksd.call("long", ["x" * 4_000_000])
                 self.assertLess(time.monotonic() - began, 10)
-                methods: list[str] = []
+                told: list[tuple[str, Any]] = []
 
                 def serve() -> None:
                     with connection, connection.makefile("rb") as lines:
                         for raw in lines:
                             request = json.loads(raw)
-                            methods.append(request["method"])
+                            told.append((request["method"], request.get("id", request["params"])))
+                            if "id" not in request:
+                                continue
                             answer = {"jsonrpc": "2.0", "id": request["id"], "result": "done"}
                             connection.sendall(json.dumps(answer).encode() + b"\n")
 
@@ -163,4 +162,4 @@ class Stuck(unittest.TestCase):
                 daemon.start()
                 self.assertEqual(hooksd.call("short", timeout=world.PATIENCE), "done")
             daemon.join(world.PATIENCE)
-            self.assertEqual(methods, ["long", "short"])
+            self.assertEqual(told, [("long", 1), ("$/cancelRequest", {"id": 1}), ("short", 3)])

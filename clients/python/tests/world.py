@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +17,16 @@ PROJECT = os.environ["HOOKSD_TEST_PROJECT"]
 
 #: How long anything here may take. Seconds of a busy machine.
 PATIENCE = 60
+
+
+@contextmanager
+def nobody() -> Iterator[tuple[str, socket.socket]]:
+    """The path of a socket at which no daemon listens, and the socket."""
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX) as listener:
+        path = os.path.join(folder, "s")
+        listener.bind(path)
+        listener.listen()
+        yield path, listener
 
 
 def hooks(event: str, *commands: str, **fields: Any) -> dict[str, Any]:

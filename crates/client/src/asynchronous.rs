@@ -1,7 +1,7 @@
 //! The async client: many calls at once on one connection, notifications on a channel. A call that an overrun daemon has
 //! refused is made again on the same connection, as [`crate::retry`] does, for as long as it may take.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,15 +37,22 @@ type Waiters = HashMap<u64, oneshot::Sender<Raw>>;
 #[derive(Debug, Clone)]
 struct Waiting(Arc<Mutex<Option<Waiters>>>);
 
-/// A call that waits, until this is dropped.
+/// A call that waits, until this is dropped: without an answer its request is cancelled then.
 struct Call<'a> {
-    waiting: &'a Waiting,
+    client: &'a Client,
     id: u64,
+    /// The daemon has its request, or will have.
+    sent: bool,
 }
 
 impl Drop for Call<'_> {
     fn drop(&mut self) {
-        self.waiting.take(self.id);
+        let unanswered = self.client.waiting.take(self.id).is_some();
+        if unanswered && self.sent {
+            let line = request_line(None, "$/cancelRequest", &BTreeMap::from([("id", self.id)]));
+            // Nobody waits for a daemon that takes nothing.
+            let _ = line.map(|line| self.client.lines.try_send(line));
+        }
     }
 }
 
@@ -54,10 +61,10 @@ impl Waiting {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn begin(&self, id: u64) -> Result<(Call<'_>, oneshot::Receiver<Raw>), ClientError> {
+    fn begin(&self, id: u64) -> Result<oneshot::Receiver<Raw>, ClientError> {
         let (sender, answer) = oneshot::channel();
         self.lock().as_mut().ok_or(ClientError::Closed)?.insert(id, sender);
-        Ok((Call { waiting: self, id }, answer))
+        Ok(answer)
     }
 
     fn take(&self, id: u64) -> Option<oneshot::Sender<Raw>> {
@@ -70,7 +77,8 @@ impl Waiting {
     }
 }
 
-/// A connection to the daemon, for any number of concurrent calls. A call may be dropped at any time.
+/// A connection to the daemon, for any number of concurrent calls. A call may be dropped at any time: that, and running
+/// out of time, cancels its request.
 #[derive(Debug)]
 pub struct Client {
     /// To the task that writes: a line is written whole, also when its call has given up meanwhile.
@@ -194,9 +202,11 @@ impl Client {
     ) -> Result<String, ClientError> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
         let line = request_line(Some(id), method, params).map_err(ClientError::BadRequest)?;
-        let (_call, answer) = self.waiting.begin(id)?;
+        let answer = self.waiting.begin(id)?;
+        let mut call = Call { client: self, id, sent: false };
         let call = async {
             self.lines.send(line).await.map_err(|_| ClientError::Closed)?;
+            call.sent = true;
             answer.await.map_err(|_| ClientError::Closed)?.map_err(ClientError::Refused)
         };
         let answered = tokio::time::timeout(patience, call).await;
@@ -291,18 +301,22 @@ mod tests {
             let (requests, mut answers) = theirs.into_split();
             let mut requests = BufReader::new(requests).lines();
             let mut methods = Vec::new();
-            while methods.len() < 2 {
+            while methods.len() < 3 {
                 let line = requests.next_line().await.unwrap().unwrap();
                 let request: serde_json::Value = serde_json::from_str(&line).unwrap();
+                methods.push(request["method"].as_str().unwrap().to_owned());
+                if request["id"].is_null() {
+                    assert_eq!(request["params"], serde_json::json!({ "id": 1 }));
+                    continue;
+                }
                 let line = format!("{{\"jsonrpc\": \"2.0\", \"id\": {}, {DONE}}}\n", request["id"]);
                 answers.write_all(line.as_bytes()).await.unwrap();
-                methods.push(request["method"].as_str().unwrap().to_owned());
             }
             methods
         });
         let client = client.with_timeout(Duration::from_secs(20));
         assert_eq!(client.call_raw("short", &()).await.unwrap(), "\"done\"");
-        assert_eq!(daemon.await.unwrap(), ["long", "short"]);
+        assert_eq!(daemon.await.unwrap(), ["long", "$/cancelRequest", "short"]);
     }
 
     #[tokio::test]

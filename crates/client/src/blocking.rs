@@ -20,7 +20,8 @@ use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, peer, start};
 /// Notifications kept while an answer is awaited. Notifications. The oldest are dropped first.
 const MAX_NOTIFICATIONS: usize = 1024;
 
-/// A connection to the daemon.
+/// A connection to the daemon. What a call that ran out of time has asked for is cancelled when this is dropped (the
+/// handlers of a session's end excepted: those finish).
 #[derive(Debug)]
 pub struct Client {
     stream: BufReader<UnixStream>,

@@ -11,7 +11,18 @@ from types import TracebackType
 from ._errors import CallTimeout, ConnectionEnded, HooksdError, NotRunning, Refused
 from ._retry import pause_after
 from ._where import check_peer, checked, socket_path
-from ._wire import CALL_SECONDS, MAX_LINE, MAX_NOTIFICATIONS, MAX_UNWRITTEN, Answer, Json, JsonObject, Notification, line, read
+from ._wire import (
+    CALL_SECONDS,
+    MAX_LINE,
+    MAX_NOTIFICATIONS,
+    MAX_UNWRITTEN,
+    Answer,
+    Json,
+    JsonObject,
+    Notification,
+    line,
+    read,
+)
 
 
 class AsyncClient:

@@ -90,10 +90,7 @@ class Client:
 
     def _ask(self, method: str, params: Json, left: float, seconds: float) -> Json:
         deadline = time.monotonic() + left
-        try:
-            id, answer = self._send(method, params, left)
-        except TimeoutError:
-            raise CallTimeout(f"{method} was not taken within {seconds} s") from None
+        id, answer = self._send(method, params, left)
         try:
             return answer.result(max(deadline - time.monotonic(), 0))
         except FutureTimeout:
@@ -108,24 +105,18 @@ class Client:
 
         Raises `CallTimeout` when the daemon does not take it within the client's timeout.
         """
-        try:
-            return self._send(method, params, self.timeout)
-        except TimeoutError:
-            raise CallTimeout(f"{method} was not taken within {self.timeout} s") from None
+        return self._send(method, params, self.timeout)
 
     def cancel(self, id: int) -> None:
         """Tells the daemon to stop a request; its answer is then error -32800, unless it came first."""
         try:
-            self._write(line("$/cancelRequest", {"id": id}, None), 0)
-        except (HooksdError, TimeoutError):
+            self._write(_cancellation(id), 0)
+        except HooksdError:
             pass  # Without a connection there is nothing to stop; who takes nothing does nothing.
 
     def notify(self, method: str, params: Json = None) -> None:
         """Sends what needs no answer. Raises `CallTimeout` when the daemon does not take it in time."""
-        try:
-            self._write(line(method, {} if params is None else params, None), self.timeout)
-        except TimeoutError:
-            raise CallTimeout(f"{method} was not taken within {self.timeout} s") from None
+        self._write(line(method, {} if params is None else params, None), self.timeout)
 
     def invoke(
         self,
@@ -184,7 +175,7 @@ class Client:
             id = self._next_id
             self._waiting[id] = answer
         try:
-            self._write(line(method, {} if params is None else params, id), seconds)
+            self._write(line(method, {} if params is None else params, id), seconds, _cancellation(id))
         except BaseException:
             with self._lock:
                 if self._waiting is not None:
@@ -192,18 +183,23 @@ class Client:
             raise
         return id, answer
 
-    def _write(self, data: bytes, seconds: float) -> None:
-        """Writes a line, or raises `TimeoutError` when that takes longer; of a line that was begun the rest is kept."""
+    def _write(self, data: bytes, seconds: float, then: bytes = b"") -> None:
+        """Writes a line, or raises `CallTimeout` when that takes longer.
+
+        Of a line that was begun the rest is kept, and `then` after it.
+        """
         deadline = time.monotonic() + seconds
+        late = CallTimeout(f"hooksd took nothing within {seconds:.3g} s")
         if not self._write_lock.acquire(timeout=max(seconds, 0)):
-            raise TimeoutError
+            raise late
         try:
             before = len(self._unwritten)
             data = self._unwritten + data
             written = self._write_until(data, deadline)
-            self._unwritten = data[written:] if written > before else data[written:before]
             if written < len(data):
-                raise TimeoutError
+                self._unwritten = data[written:] + then if written > before else data[written:before]
+                raise late
+            self._unwritten = b""
         finally:
             self._write_lock.release()
 
@@ -263,6 +259,10 @@ class Client:
             self.dropped += 1
         else:
             self._notifications.put(message)
+
+
+def _cancellation(id: int) -> bytes:
+    return line("$/cancelRequest", {"id": id}, None)
 
 
 class Subscription:
