@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use sha2::{Digest, Sha256};
+use hooksd_config::read::fingerprint;
 
 use super::document::Position;
 use super::toml::TRUSTED_HASH;
@@ -52,7 +52,7 @@ fn hash(position: &Position) -> Option<String> {
         }],
     });
     // serde_json keeps the keys of its maps sorted.
-    Some(Sha256::digest(form.to_string()).iter().map(|byte| format!("{byte:02x}")).collect())
+    Some(fingerprint(form.to_string().as_bytes()))
 }
 
 #[cfg(test)]

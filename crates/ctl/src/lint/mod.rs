@@ -18,7 +18,7 @@ use std::path::Path;
 
 use hooksd_config::check;
 use hooksd_config::places::{self, Place};
-use hooksd_config::read::{Found, MAX_DOCUMENT, bounded, fingerprint};
+use hooksd_config::read::{Found, MAX_DOCUMENT, bounded};
 use hooksd_config::trust::{Policy, Store};
 use hooksd_protocol::diagnostic::{Severity, code};
 use hooksd_protocol::methods::Scope;
@@ -96,7 +96,7 @@ impl Document<'_> {
 pub(crate) fn untrusted(path: &Path, root: &Path, config_dir: &Path) -> Option<Finding> {
     let Found::File(contents) = bounded(path, MAX_DOCUMENT) else { return None };
     let policy = Policy::with_store(Store::read(config_dir));
-    if policy.trusts(root, &fingerprint(&contents.bytes)) {
+    if policy.trusts(root, &contents.fingerprint()) {
         return None;
     }
     let document = Document { path: path.display().to_string(), text: "", root: Some(root) };
