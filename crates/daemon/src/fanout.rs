@@ -1,6 +1,5 @@
 //! One event's handlers, all at once: from a plan to outcomes in configuration order.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
@@ -48,9 +47,9 @@ pub struct Surroundings {
 impl Surroundings {
     /// Handlers run in `cwd` with this environment and nothing special.
     #[must_use]
-    pub fn new(cwd: PathBuf, env: Vec<(OsString, OsString)>) -> Surroundings {
+    pub fn new(cwd: PathBuf, env: Environment) -> Surroundings {
         Surroundings {
-            env: Arc::new(env.into_iter().collect()),
+            env: Arc::new(env),
             cwd,
             fallback_cwds: Vec::new(),
             deadline: None,

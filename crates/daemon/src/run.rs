@@ -260,7 +260,6 @@ impl Run {
         let mut fallback_cwds = vec![self.pinned.root.clone()];
         fallback_cwds.extend(self.daemon.settings.home.clone());
         Surroundings {
-            env: Arc::new(Environment::later(env)),
             fallback_cwds,
             deadline: self.deadline,
             umask: self.session.umask,
@@ -268,7 +267,7 @@ impl Run {
             lane: self.session.id.clone(),
             depth: self.pinned.depth(),
             killing: self.daemon.killing.clone(),
-            ..Surroundings::new(self.cwd().to_owned(), Vec::new())
+            ..Surroundings::new(self.cwd().to_owned(), Environment::later(env))
         }
     }
 

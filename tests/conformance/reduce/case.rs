@@ -123,7 +123,8 @@ impl Case {
         let chosen = choose(&snapshot, &input, &|| false).ok_or("the event is not known")?;
         let plan = chosen.plan(&input, &transcripts);
 
-        let mut surroundings = Surroundings::new(cwd, self.mark.environment(self.cwd().to_str().unwrap()));
+        let env = self.mark.environment(self.cwd().to_str().unwrap());
+        let mut surroundings = Surroundings::new(cwd, env.into_iter().collect());
         surroundings.fallback_cwds = vec![self.place.base().join("fallback")];
         surroundings.default_timeout = self.default_timeout;
         surroundings.output_cap = self.output_cap.unwrap_or(surroundings.output_cap);
