@@ -39,15 +39,26 @@ mod bound {
         set
     }
 
+    /// The first two cores that there are.
+    fn two() -> Result<(usize, Option<usize>)> {
+        let own = sched_getaffinity(None).context("which cores are there?")?;
+        let mut cores = (0..CpuSet::MAX_CPU).filter(|core| own.is_set(*core));
+        Ok((cores.next().context("no core")?, cores.next()))
+    }
+
     impl Cores {
         /// All on one core, and a core each where there are two.
         pub(crate) fn each_way() -> Result<Vec<Cores>> {
-            let own = sched_getaffinity(None).context("which cores are there?")?;
-            let mut cores = (0..CpuSet::MAX_CPU).filter(|core| own.is_set(*core));
-            let first = cores.next().context("no core")?;
+            let (first, second) = two()?;
             let one = Cores { name: "all on one core", mine: first, theirs: first };
-            let two = cores.next().map(|second| Cores { name: "a core each", mine: first, theirs: second });
-            Ok([Some(one), two].into_iter().flatten().collect())
+            let each = second.map(|second| Cores { name: "a core each", mine: first, theirs: second });
+            Ok([Some(one), each].into_iter().flatten().collect())
+        }
+
+        /// All on one core.
+        pub(crate) fn one() -> Result<Cores> {
+            let (first, _) = two()?;
+            Ok(Cores { name: "all on one core", mine: first, theirs: first })
         }
 
         /// Binds this thread, and these processes with all that they start from now on.
@@ -78,7 +89,11 @@ mod free {
 
     impl Cores {
         pub(crate) fn each_way() -> Result<Vec<Cores>> {
-            Ok(vec![Cores { name: "wherever the system has them" }])
+            Ok(vec![Cores::one()?])
+        }
+
+        pub(crate) fn one() -> Result<Cores> {
+            Ok(Cores { name: "wherever the system has them" })
         }
 
         pub(crate) fn bind(&self, _: &[u32]) -> Result<()> {

@@ -6,6 +6,7 @@ use anyhow::Result;
 
 use super::{TOOL, USUAL, document, payload, python, shell};
 use crate::Size;
+use crate::cores::Cores;
 use crate::daemon::{Server, invoke};
 use crate::sample::by_turns;
 use crate::table::Row;
@@ -38,6 +39,7 @@ fn handlers(size: &Size) -> Result<Vec<Row>> {
 
 fn sessions(size: &Size, own: &Path) -> Result<Vec<Row>> {
     let (daemon, echo) = (Server::hooksd(&document(&[shell("true")]))?, Server::echo(own)?);
+    let _bound = Cores::one()?.bind(&[daemon.pid(), echo.pid()])?;
     let (mut ours, mut floor) = (daemon.connect()?, echo.connect()?);
     let mut rows = Vec::new();
     let mut open = 0;
@@ -52,7 +54,13 @@ fn sessions(size: &Size, own: &Path) -> Result<Vec<Row>> {
         let sides =
             by_turns(size.rounds.min(5), size.trips, [&mut || ours.trip(&line), &mut || floor.trip(&line)])?;
         let [ours, floor] = &sides;
-        rows.push(Row::beside("", &format!("no match, {count} sessions open; floor: echo"), ours, floor, ""));
+        rows.push(Row::beside(
+            "",
+            &format!("no match, {count} sessions, one core; floor: echo"),
+            ours,
+            floor,
+            "",
+        ));
     }
     Ok(rows)
 }
@@ -68,26 +76,30 @@ fn payloads(size: &Size, own: &Path) -> Result<Vec<Row>> {
         }
         None => None,
     };
+    let cores = Cores::one()?;
     let mut rows = Vec::new();
     for bytes in [SMALLEST, 64 * 1024, 1024 * 1024, size.payload] {
         let bytes = bytes.min(size.payload).min(LONGEST - SMALLEST);
         let (rounds, trips) = (size.rounds.min(5), size.trips.min(size.trips * 16 * 1024 / bytes + 1));
-        let (mut ours, line) = plain.session(&payload("no_such_tool", bytes))?;
-        let mut floor = echo.connect()?;
-        let sides = by_turns(rounds, trips, [&mut || ours.trip(&line), &mut || floor.trip(&line)])?;
-        let [ours, floor] = &sides;
+        let [ours, floor] = &{
+            let _bound = cores.bind(&[plain.pid(), echo.pid()])?;
+            let (mut ours, line) = plain.session(&payload("no_such_tool", bytes))?;
+            let mut floor = echo.connect()?;
+            by_turns(rounds, trips, [&mut || ours.trip(&line), &mut || floor.trip(&line)])?
+        };
         let kilobytes = bytes / 1024;
-        let what = format!("no match, payload of {kilobytes} KB; floor: echo, both ways");
+        let what = format!("no match, {kilobytes} KB, one core; floor: echo, both ways");
         rows.push(Row::beside("", &what, ours, floor, ""));
         let (Some(daemon), Some(script)) = (&persistent, &script) else { continue };
         let there = payload(TOOL, bytes);
+        let mut pipe = python::bare_loop(script.path())?;
+        let _bound = cores.bind(&[daemon.pid(), pipe.pid()])?;
         let (mut ours, line) = daemon.session(&there)?;
         ours.check(&line, 1)?;
-        let mut pipe = python::bare_loop(script.path())?;
         let there = format!("{there}\n");
         let sides = by_turns(rounds, trips, [&mut || ours.trip(&line), &mut || pipe.trip(there.as_bytes())])?;
         let [ours, pipe] = &sides;
-        let what = format!("  persistent guard, {kilobytes} KB; floor: pipe");
+        let what = format!("  persistent guard, {kilobytes} KB, one core; floor: pipe");
         rows.push(Row::beside("", &what, ours, pipe, ""));
     }
     Ok(rows)
