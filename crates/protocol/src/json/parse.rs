@@ -88,7 +88,7 @@ pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Node>, ParseError
         at: 0,
         dialect,
         nodes: Vec::with_capacity(USUAL_VALUES),
-        open: Vec::with_capacity(RECORD_DEPTH as usize),
+        open: [0; RECORD_DEPTH as usize + 1],
         levels: Levels::default(),
     };
     scanner.document().map_err(|(at, message)| error_at(text, at, message))?;
@@ -111,17 +111,25 @@ type Failure = (usize, &'static str);
 /// Which of the open levels are objects: one bit a level.
 #[derive(Default)]
 struct Levels {
-    bits: Vec<u64>,
+    /// The outermost 64, which is nearly always all of them.
+    first: u64,
+    more: Vec<u64>,
     depth: usize,
 }
 
 impl Levels {
     fn push(&mut self, object: bool) {
-        let (word, bit) = (self.depth / 64, self.depth % 64);
-        if word == self.bits.len() {
-            self.bits.push(0);
-        }
-        if let Some(bits) = self.bits.get_mut(word) {
+        let bit = self.depth % 64;
+        let bits = match (self.depth / 64).checked_sub(1) {
+            None => Some(&mut self.first),
+            Some(word) => {
+                if word == self.more.len() {
+                    self.more.push(0);
+                }
+                self.more.get_mut(word)
+            }
+        };
+        if let Some(bits) = bits {
             *bits = (*bits & !(1 << bit)) | (u64::from(object) << bit);
         }
         self.depth += 1;
@@ -133,7 +141,8 @@ impl Levels {
 
     fn in_object(&self) -> bool {
         let Some(top) = self.depth.checked_sub(1) else { return false };
-        self.bits.get(top / 64).is_some_and(|bits| bits >> (top % 64) & 1 == 1)
+        let bits = (top / 64).checked_sub(1).map_or(Some(&self.first), |word| self.more.get(word));
+        bits.is_some_and(|bits| bits >> (top % 64) & 1 == 1)
     }
 }
 
@@ -142,8 +151,8 @@ struct Scanner<'a> {
     at: usize,
     dialect: Dialect,
     nodes: Vec<Node>,
-    /// Node indices of the open containers that are recorded.
-    open: Vec<usize>,
+    /// Node indices of the open containers that are recorded, by their level.
+    open: [usize; RECORD_DEPTH as usize + 1],
     levels: Levels,
 }
 
@@ -208,10 +217,10 @@ impl Scanner<'_> {
                 Some(b'[') => (NodeKind::Array, b']'),
                 _ => return self.scalar(),
             };
-            let index = self.nodes.len();
-            if self.record(kind, self.at)? {
-                self.open.push(index);
+            if let Some(open) = self.open.get_mut(self.levels.depth) {
+                *open = self.nodes.len();
             }
+            self.record(kind, self.at)?;
             self.at += 1;
             self.levels.push(kind == NodeKind::Object);
             self.skip_space();
@@ -242,13 +251,10 @@ impl Scanner<'_> {
 
     fn close(&mut self) {
         self.levels.pop();
-        if self.open.len() > self.levels.depth {
-            let next = self.nodes.len() as u32;
-            let end = self.at as u32;
-            if let Some(node) = self.open.pop().and_then(|index| self.nodes.get_mut(index)) {
-                node.end = end;
-                node.next = next;
-            }
+        let next = self.nodes.len() as u32;
+        if let Some(node) = self.open.get(self.levels.depth).and_then(|index| self.nodes.get_mut(*index)) {
+            node.end = self.at as u32;
+            node.next = next;
         }
     }
 
@@ -281,7 +287,7 @@ impl Scanner<'_> {
             }
         }
         self.at += 1;
-        self.leaf(NodeKind::String { escaped }, start)
+        self.record(NodeKind::String { escaped }, start)
     }
 
     /// Skips characters of a string that mean themselves, eight at a time as far as that goes.
@@ -302,7 +308,7 @@ impl Scanner<'_> {
             self.at += 1;
             if self.peek() == Some(b'I') && self.dialect == Dialect::Python {
                 self.expect_word("Infinity")?;
-                return self.leaf(NodeKind::Constant, start);
+                return self.record(NodeKind::Constant, start);
             }
         }
         match self.peek() {
@@ -321,7 +327,7 @@ impl Scanner<'_> {
             }
             self.need_digits()?;
         }
-        self.leaf(NodeKind::Number, start)
+        self.record(NodeKind::Number, start)
     }
 
     fn need_digits(&mut self) -> Result<(), Failure> {
@@ -341,7 +347,7 @@ impl Scanner<'_> {
     fn word(&mut self, word: &'static str, kind: NodeKind) -> Result<(), Failure> {
         let start = self.at;
         self.expect_word(word)?;
-        self.leaf(kind, start)
+        self.record(kind, start)
     }
 
     fn expect_word(&mut self, word: &'static str) -> Result<(), Failure> {
@@ -353,27 +359,17 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    fn leaf(&mut self, kind: NodeKind, start: usize) -> Result<(), Failure> {
-        if self.record(kind, start)? {
-            let (end, next) = (self.at as u32, self.nodes.len() as u32);
-            if let Some(node) = self.nodes.last_mut() {
-                node.end = end;
-                node.next = next;
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds a node when the level is shallow enough to be recorded.
-    fn record(&mut self, kind: NodeKind, start: usize) -> Result<bool, Failure> {
+    /// Adds a node that ends here when the level is shallow enough to be recorded. A container's end is not known yet.
+    fn record(&mut self, kind: NodeKind, start: usize) -> Result<(), Failure> {
         if self.levels.depth > RECORD_DEPTH as usize {
-            return Ok(false);
+            return Ok(());
         }
-        if self.nodes.len() >= MAX_RECORDED {
+        let index = self.nodes.len();
+        if index >= MAX_RECORDED {
             return Err((start, "more than 1,000,000 values: split the text"));
         }
-        self.nodes.push(Node { kind, start: start as u32, end: 0, next: 0 });
-        Ok(true)
+        self.nodes.push(Node { kind, start: start as u32, end: self.at as u32, next: index as u32 + 1 });
+        Ok(())
     }
 
     fn peek(&self) -> Option<u8> {

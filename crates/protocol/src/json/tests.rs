@@ -24,6 +24,25 @@ fn depth_costs_no_stack() {
     assert!(Value::parse(&"[{\"a\":".repeat(LEVELS), Dialect::Python).is_err());
 }
 
+/// Each level has its own kind, also those beyond the first word of 64.
+#[test]
+fn a_bracket_closes_what_it_opened_at_any_level() {
+    for levels in [1, 63, 64, 65, 128, 129, 300] {
+        let is_object = |level: usize| level.is_multiple_of(3);
+        let open: String = (0..levels).map(|level| if is_object(level) { "{\"k\":" } else { "[" }).collect();
+        let close = |wrong: Option<usize>| -> String {
+            let bracket = |level| if is_object(level) == (wrong != Some(level)) { '}' } else { ']' };
+            (0..levels).rev().map(bracket).collect()
+        };
+        assert!(Value::parse(&format!("{open}1{}", close(None)), Dialect::Strict).is_ok(), "{levels}");
+        for wrong in 0..levels {
+            let text = format!("{open}1{}", close(Some(wrong)));
+            let error = Value::parse(&text, Dialect::Strict).unwrap_err();
+            assert_eq!(error.offset, open.len() + levels - wrong, "{levels} {wrong}");
+        }
+    }
+}
+
 #[test]
 fn b22_the_last_of_a_repeated_key_wins_at_every_depth() {
     let value = parse(r#"{"a":1,"b":{"c":1,"c":2},"a":3,"d":{"e":{"f":{"g":{"h":1,"h":2}}}}}"#);
