@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
-use tokio::sync::{Mutex as AsyncMutex, mpsc, oneshot};
+use tokio::sync::{Mutex as AsyncMutex, OwnedSemaphorePermit, Semaphore, mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 use crate::error::ClientError;
@@ -29,6 +29,10 @@ const MAX_NOTIFICATIONS: usize = 1024;
 
 /// Requests waiting to be written. Requests. One more waits for room, within its own time.
 const MAX_UNWRITTEN: usize = 64;
+
+/// A line to be written. A request holds its room until it is; a cancellation, of which there is one for a request that was
+/// sent, needs none.
+type Unwritten = (String, Option<OwnedSemaphorePermit>);
 
 /// Who waits for which answer.
 type Waiters = HashMap<u64, oneshot::Sender<Raw>>;
@@ -50,8 +54,8 @@ impl Drop for Call<'_> {
         let unanswered = self.client.waiting.take(self.id).is_some();
         if unanswered && self.sent {
             let line = request_line(None, "$/cancelRequest", &BTreeMap::from([("id", self.id)]));
-            // Nobody waits for a daemon that takes nothing.
-            let _ = line.map(|line| self.client.lines.try_send(line));
+            // Without a connection there is nothing to cancel.
+            let _ = line.map(|line| self.client.lines.send((line, None)));
         }
     }
 }
@@ -78,11 +82,13 @@ impl Waiting {
 }
 
 /// A connection to the daemon, for any number of concurrent calls. A call may be dropped at any time: that, and running
-/// out of time, cancels its request.
+/// out of time, cancels its request, also that of a session's end.
 #[derive(Debug)]
 pub struct Client {
     /// To the task that writes: a line is written whole, also when its call has given up meanwhile.
-    lines: mpsc::Sender<String>,
+    lines: mpsc::UnboundedSender<Unwritten>,
+    /// For requests that wait to be written.
+    room: Arc<Semaphore>,
     waiting: Waiting,
     next_id: AtomicU64,
     timeout: Duration,
@@ -127,11 +133,12 @@ impl Client {
         let (read_half, write_half) = stream.into_split();
         let waiting = Waiting(Arc::new(Mutex::new(Some(Waiters::new()))));
         let (sender, notifications) = mpsc::channel(MAX_NOTIFICATIONS);
-        let (lines, unwritten) = mpsc::channel(MAX_UNWRITTEN);
+        let (lines, unwritten) = mpsc::unbounded_channel();
         let reader = tokio::spawn(listen(read_half, waiting.clone(), sender));
         let writer = tokio::spawn(write(write_half, unwritten, waiting.clone()));
         Client {
             lines,
+            room: Arc::new(Semaphore::new(MAX_UNWRITTEN)),
             waiting,
             next_id: AtomicU64::new(1),
             timeout: CALL_TIMEOUT,
@@ -205,7 +212,8 @@ impl Client {
         let answer = self.waiting.begin(id)?;
         let mut call = Call { client: self, id, sent: false };
         let call = async {
-            self.lines.send(line).await.map_err(|_| ClientError::Closed)?;
+            let room = self.room.clone().acquire_owned().await.map_err(|_| ClientError::Closed)?;
+            self.lines.send((line, Some(room))).map_err(|_| ClientError::Closed)?;
             call.sent = true;
             answer.await.map_err(|_| ClientError::Closed)?.map_err(ClientError::Refused)
         };
@@ -240,8 +248,8 @@ async fn listen(stream: OwnedReadHalf, waiting: Waiting, notifications: mpsc::Se
 }
 
 /// Writes lines, each to its end, until the connection or its client has.
-async fn write(mut stream: OwnedWriteHalf, mut lines: mpsc::Receiver<String>, waiting: Waiting) {
-    while let Some(line) = lines.recv().await {
+async fn write(mut stream: OwnedWriteHalf, mut lines: mpsc::UnboundedReceiver<Unwritten>, waiting: Waiting) {
+    while let Some((line, _room)) = lines.recv().await {
         if stream.write_all(line.as_bytes()).await.is_err() {
             break;
         }
@@ -259,6 +267,10 @@ async fn next(stream: &mut BufReader<OwnedReadHalf>) -> io::Result<Option<Incomi
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+    use std::future::poll_fn;
+    use std::task::Poll;
+
     use super::*;
 
     const BUSY: &str = r#""error": {"code": -32005, "message": "busy", "data": {"retry_after_ms": 30}}"#;
@@ -301,7 +313,7 @@ mod tests {
             let (requests, mut answers) = theirs.into_split();
             let mut requests = BufReader::new(requests).lines();
             let mut methods = Vec::new();
-            while methods.len() < 3 {
+            while methods.last().is_none_or(|method| method != "short") {
                 let line = requests.next_line().await.unwrap().unwrap();
                 let request: serde_json::Value = serde_json::from_str(&line).unwrap();
                 methods.push(request["method"].as_str().unwrap().to_owned());
@@ -317,6 +329,38 @@ mod tests {
         let client = client.with_timeout(Duration::from_secs(20));
         assert_eq!(client.call_raw("short", &()).await.unwrap(), "\"done\"");
         assert_eq!(daemon.await.unwrap(), ["long", "$/cancelRequest", "short"]);
+    }
+
+    /// More at once than may wait to be written.
+    #[tokio::test]
+    async fn every_call_that_is_dropped_is_cancelled() {
+        const CALLS: usize = 4 * MAX_UNWRITTEN;
+        let (ours, theirs) = UnixStream::pair().unwrap();
+        let client = Client::on(ours);
+        let mut lines = BufReader::new(theirs).lines();
+        // What so many lines say: all the same method, and whose requests they are.
+        let mut heard = async |method: &str| {
+            let mut ids = BTreeSet::new();
+            for _ in 0..CALLS {
+                let line = lines.next_line().await.unwrap().unwrap();
+                let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+                assert_eq!(line["method"], method);
+                ids.insert(line["id"].as_u64().or(line["params"]["id"].as_u64()).unwrap());
+            }
+            ids
+        };
+        let mut calls: Vec<_> = (0..CALLS).map(|_| Box::pin(client.call_raw("x", &()))).collect();
+        let ask = poll_fn(|context| {
+            let unanswered = calls.iter_mut().all(|call| call.as_mut().poll(context).is_pending());
+            if unanswered { Poll::Pending } else { Poll::Ready(()) }
+        });
+        let asked = tokio::select! {
+            () = ask => unreachable!("nobody answers"),
+            asked = heard("x") => asked,
+        };
+        drop(calls);
+        assert_eq!(heard("$/cancelRequest").await, asked);
+        assert_eq!(asked.len(), CALLS);
     }
 
     #[tokio::test]

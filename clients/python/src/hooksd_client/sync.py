@@ -189,7 +189,7 @@ class Client:
         Of a line that was begun the rest is kept, and `then` after it.
         """
         deadline = time.monotonic() + seconds
-        late = CallTimeout(f"hooksd took nothing within {seconds:.3g} s")
+        late = CallTimeout("hooksd did not take the whole request in time")
         if not self._write_lock.acquire(timeout=max(seconds, 0)):
             raise late
         try:
