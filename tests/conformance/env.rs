@@ -81,7 +81,7 @@ async fn seen(world: &World, env: Env, plugin: Option<&Json<'_>>) -> Result<Stri
     let transcripts = Transcripts { session: "/t".to_owned(), agent: None };
     let input = crate::invoke::input(invocation);
     let chosen = choose(&snapshot, &input, &|| false).ok_or("the event is not known")?;
-    let plan = chosen.plan(&input, &transcripts);
+    let plan = chosen.plan(&snapshot, &input, &transcripts);
     let env = env.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
     let surroundings = Surroundings::new(place.base().to_owned(), env);
     let handled = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), None).await;

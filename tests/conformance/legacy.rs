@@ -105,7 +105,7 @@ async fn run(
     let transcripts = Transcripts { session: TRANSCRIPT.to_owned(), agent: None };
     let input = invoke::input(invocation);
     let chosen = choose(&loaded.snapshot, &input, &|| false).ok_or("the event is not known")?;
-    let plan = chosen.plan(&input, &transcripts);
+    let plan = chosen.plan(&loaded.snapshot, &input, &transcripts);
     let surroundings = Surroundings::new(cwd, world.mark().environment("/").into_iter().collect());
     let started = Instant::now();
     let outcomes = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), None).await;

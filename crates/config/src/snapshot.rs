@@ -244,10 +244,15 @@ impl Snapshot {
         self.handlers.iter().filter(move |handler| handler.event == event)
     }
 
-    /// The handlers whose matchers have to be asked about an event of this name; all others are not for it. In
-    /// configuration order.
-    pub fn candidates(&self, event: EventName, subject: Option<&str>) -> impl Iterator<Item = &Handler> {
-        self.index.candidates(event, subject).into_iter().filter_map(|number| self.handlers.get(number))
+    /// The handlers whose matchers have to be asked about an event of this name; all others are not for it. By their place
+    /// in [`handlers`](Snapshot::handlers), in configuration order.
+    pub fn candidates(
+        &self,
+        event: EventName,
+        subject: Option<&str>,
+    ) -> impl Iterator<Item = (usize, &Handler)> {
+        let candidates = self.index.candidates(event, subject).into_iter();
+        candidates.filter_map(|number| Some((number, self.handlers.get(number)?)))
     }
 
     /// Events that have handlers, sorted by name.

@@ -155,7 +155,7 @@ fn only_handlers_that_can_match_are_asked_in_configuration_order() {
     let (_folder, loaded) =
         load_user(&format!(r#"{{"hooks":{{"PreToolUse":[{}],"Stop":[]}}}}"#, groups.join(",")));
     let asked = |event, subject: Option<&str>| -> Vec<String> {
-        loaded.snapshot.candidates(event, subject).map(|handler| handler.command.clone()).collect()
+        loaded.snapshot.candidates(event, subject).map(|(_, handler)| handler.command.clone()).collect()
     };
     let event = EventName::PreToolUse;
     assert_eq!(asked(event, Some("write")), ["write", "*", "bash|write", "^w", "", "write, write"]);

@@ -56,8 +56,8 @@ pub(crate) struct Run {
 impl Run {
     /// The plan when no handler is for the event, which takes no time to tell, and nobody can ask for the answer again.
     pub(crate) fn unmatched(&self) -> Option<Plan> {
-        let repeatable = self.options.invocation_id.is_some() || self.pinned.depth() >= MAX_DEPTH;
-        if repeatable { None } else { self.chosen.as_ref()?.unmatched() }
+        let needs_more = self.options.invocation_id.is_some() || self.pinned.depth() >= MAX_DEPTH;
+        if needs_more { None } else { self.chosen.as_ref()?.unmatched() }
     }
 
     /// Answers such an event. Most are, and none of them has to wait for anything.
@@ -107,7 +107,8 @@ impl Run {
                 format!("hooks that start agents that have hooks end at depth {MAX_DEPTH}; no handler ran");
             return self.without_handlers(Diagnostic::warning(code::RECURSION_LIMIT, message));
         }
-        // Before anything that takes time: a flood of one session's events is not matched ahead of another's few.
+        // Before anything that takes time or room: a flood of one session's events is not projected ahead of another's
+        // few.
         let (lane, depth) = (self.session.id.clone(), self.pinned.depth());
         let _turn = self.daemon.runner.turn(&lane, depth, self.deadline, &execution.cancel).await;
         if execution.cancel.is_cancelled() {
@@ -162,8 +163,8 @@ impl Run {
         (Arc::new(self.result(decision, handlers)), !failed_before)
     }
 
-    /// What took no time to tell is told already; other expressions may take a tenth of a second to reach their bound: not on
-    /// an async thread (D7).
+    /// What took no time to tell is told already; other expressions may take a tenth of a second to reach their bound: not
+    /// on an async thread (D7).
     async fn plan(
         &self,
         chosen: Option<Chosen>,
@@ -179,7 +180,7 @@ impl Run {
             blocking(move || Ok(choose(pinned.snapshot(), &input, &late))).await?
         };
         self.session.transcript.wait_for(self.records).await;
-        Ok(chosen.map(|chosen| chosen.plan(&self.input, &self.transcripts())))
+        Ok(chosen.map(|chosen| chosen.plan(self.pinned.snapshot(), &self.input, &self.transcripts())))
     }
 
     fn without_handlers(&self, diagnostic: Diagnostic) -> (Answer, bool) {

@@ -176,8 +176,9 @@ struct TakesLonger;
 #[derive(Debug, Clone)]
 pub struct Chosen {
     facts: Facts,
-    /// In configuration order, and whether each may run.
-    handlers: Vec<(Handler, bool)>,
+    /// By their place in the snapshot, in configuration order, and whether each may run. What waits for its turn holds
+    /// no more than that.
+    handlers: Vec<(usize, bool)>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -220,7 +221,7 @@ fn choose_by<E>(
         }
     };
     let mut last: Option<(&Arc<Matcher>, Option<Matched>)> = None;
-    for handler in snapshot.candidates(chosen.facts.event, subject.as_deref()) {
+    for (place, handler) in snapshot.candidates(chosen.facts.event, subject.as_deref()) {
         // The handlers of a group share a matcher, which is asked once.
         let matched = match last {
             Some((matcher, matched)) if Arc::ptr_eq(matcher, &handler.matcher) => matched,
@@ -228,7 +229,7 @@ fn choose_by<E>(
         };
         last = Some((&handler.matcher, matched));
         match matched {
-            Some(Matched::Yes) => chosen.handlers.push((handler.clone(), true)),
+            Some(Matched::Yes) => chosen.handlers.push((place, true)),
             Some(Matched::No) => {}
             None | Some(Matched::BoundReached) => {
                 let why = if matched.is_none() {
@@ -250,7 +251,7 @@ fn choose_by<E>(
                     Diagnostic::warning(code::MATCHER_BOUND, message).handler(&handler.id).field("matcher"),
                 );
                 if handler.on_failure == OnFailure::Block {
-                    chosen.handlers.push((handler.clone(), false));
+                    chosen.handlers.push((place, false));
                 }
             }
         }
@@ -267,9 +268,9 @@ impl Chosen {
         handlers.is_empty().then(plan)
     }
 
-    /// The plan: with what the handlers read.
+    /// The plan: with what the handlers read. The snapshot is the one that they were chosen from.
     #[must_use]
-    pub fn plan(self, input: &Input, transcripts: &Transcripts) -> Plan {
+    pub fn plan(self, snapshot: &Snapshot, input: &Input, transcripts: &Transcripts) -> Plan {
         let Chosen { facts, handlers, diagnostics } = self;
         let mut plan = Plan { facts, selected: Vec::new(), diagnostics };
         if handlers.is_empty() {
@@ -289,14 +290,15 @@ impl Chosen {
             Input::Invocation(invocation) => invocation.context.thread_id.decoded(),
             Input::Payload(payload) => payload.session_id.as_str().into(),
         };
-        let select = |(handler, runs): (Handler, bool)| {
+        let select = |(place, runs): (usize, bool)| {
+            let handler = snapshot.handlers().get(place)?.clone();
             let stdin = match handler.legacy {
                 Some(legacy) => legacy_stdin(legacy, &thread_id).into_bytes().into(),
                 None => payload.clone(),
             };
-            Selected { handler, stdin: runs.then_some(stdin) }
+            Some(Selected { handler, stdin: runs.then_some(stdin) })
         };
-        plan.selected = handlers.into_iter().map(select).collect();
+        plan.selected = handlers.into_iter().filter_map(select).collect();
         plan
     }
 }

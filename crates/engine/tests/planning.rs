@@ -33,7 +33,7 @@ fn none() -> Transcripts {
 }
 
 fn slowly(snapshot: &Snapshot, input: &Input) -> Plan {
-    choose(snapshot, input, &|| false).unwrap().plan(input, &none())
+    choose(snapshot, input, &|| false).unwrap().plan(snapshot, input, &none())
 }
 
 fn unmatched(snapshot: &Snapshot, input: &Input) -> bool {
@@ -50,7 +50,7 @@ fn what_is_planned_at_once_is_what_is_planned() {
     for tool in ["Bash", "mcp__x", "ab", "Edit", "bash", ""] {
         let input = event("PreToolUse", tool);
         let slowly = slowly(&snapshot, &input);
-        let at_once = choose_at_once(&snapshot, &input).unwrap().plan(&input, &none());
+        let at_once = choose_at_once(&snapshot, &input).unwrap().plan(&snapshot, &input, &none());
         assert_eq!((ids(&at_once), at_once.diagnostics), (ids(&slowly), slowly.diagnostics), "{tool}");
     }
 }

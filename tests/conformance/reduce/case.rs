@@ -121,7 +121,7 @@ impl Case {
             Transcripts { session: TRANSCRIPT.to_owned(), agent: self.agent_transcript.clone() };
         let input = invoke::input(invocation);
         let chosen = choose(&snapshot, &input, &|| false).ok_or("the event is not known")?;
-        let plan = chosen.plan(&input, &transcripts);
+        let plan = chosen.plan(&snapshot, &input, &transcripts);
 
         let env = self.mark.environment(self.cwd().to_str().unwrap());
         let mut surroundings = Surroundings::new(cwd, env.into_iter().collect());

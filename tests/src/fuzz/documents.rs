@@ -134,6 +134,7 @@ fn found_by_matchers(snapshot: &Snapshot) {
                 snapshot.handlers_of(event).filter(wanted).map(|handler| handler.id.as_str()).collect();
             let indexed: Vec<&str> = snapshot
                 .candidates(event, subject)
+                .map(|(_, handler)| handler)
                 .filter(wanted)
                 .map(|handler| handler.id.as_str())
                 .collect();

@@ -49,8 +49,10 @@ fn row(size: &Size, count: usize, kind: &str, target: &str) -> Result<Row> {
     let value = Value::parse(&text, Dialect::Strict).ok().context("the payload is JSON")?;
     let input = Input::Payload(PayloadInput::read(&value).ok().context("the payload is an event")?);
     let transcripts = Transcripts { session: String::new(), agent: None };
-    let plan =
-        || choose(&snapshot, black_box(&input), &|| false).map(|chosen| chosen.plan(&input, &transcripts));
+    let plan = || {
+        choose(&snapshot, black_box(&input), &|| false)
+            .map(|chosen| chosen.plan(&snapshot, &input, &transcripts))
+    };
     let found = plan().map(|plan| plan.selected.len());
     anyhow::ensure!(found == Some(1), "{kind} {count}: expected one handler, got {found:?}");
     let names: HashMap<String, usize> = (0..count).map(|index| (format!("tool_{index}"), index)).collect();
