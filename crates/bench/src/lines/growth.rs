@@ -39,7 +39,8 @@ fn handlers(size: &Size) -> Result<Vec<Row>> {
 
 fn sessions(size: &Size, own: &Path) -> Result<Vec<Row>> {
     let (daemon, echo) = (Server::hooksd(&document(&[shell("true")]))?, Server::echo(own)?);
-    let _bound = Cores::one()?.bind(&[daemon.pid(), echo.pid()])?;
+    let cores = Cores::one()?;
+    let _bound = cores.bind(&[daemon.pid(), echo.pid()])?;
     let (mut ours, mut floor) = (daemon.connect()?, echo.connect()?);
     let mut rows = Vec::new();
     let mut open = 0;
@@ -56,7 +57,7 @@ fn sessions(size: &Size, own: &Path) -> Result<Vec<Row>> {
         let [ours, floor] = &sides;
         rows.push(Row::beside(
             "",
-            &format!("no match, {count} sessions, one core; floor: echo"),
+            &format!("no match, {count} sessions, {}; floor: echo", cores.name),
             ours,
             floor,
             "",
@@ -88,7 +89,7 @@ fn payloads(size: &Size, own: &Path) -> Result<Vec<Row>> {
             by_turns(rounds, trips, [&mut || ours.trip(&line), &mut || floor.trip(&line)])?
         };
         let kilobytes = bytes / 1024;
-        let what = format!("no match, {kilobytes} KB, one core; floor: echo, both ways");
+        let what = format!("no match, {kilobytes} KB, {}; floor: echo", cores.name);
         rows.push(Row::beside("", &what, ours, floor, ""));
         let (Some(daemon), Some(script)) = (&persistent, &script) else { continue };
         let there = payload(TOOL, bytes);
@@ -99,7 +100,7 @@ fn payloads(size: &Size, own: &Path) -> Result<Vec<Row>> {
         let there = format!("{there}\n");
         let sides = by_turns(rounds, trips, [&mut || ours.trip(&line), &mut || pipe.trip(there.as_bytes())])?;
         let [ours, pipe] = &sides;
-        let what = format!("  persistent guard, {kilobytes} KB, one core; floor: pipe");
+        let what = format!("  persistent guard, {kilobytes} KB; floor: pipe");
         rows.push(Row::beside("", &what, ours, pipe, ""));
     }
     Ok(rows)
