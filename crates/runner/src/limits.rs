@@ -135,7 +135,7 @@ pub(crate) const YOUNG_PER_CORE: usize = 8;
 pub(crate) const YOUTH: Duration = Duration::from_millis(20);
 
 /// Events at once for each level that the number of places for handlers never goes below. Events are cheap; this only
-/// keeps one session's from being matched and projected by the thousand while another's wait.
+/// keeps one session's from being projected by the thousand while another's wait.
 pub(crate) const EVENTS_LEAST: usize = 64;
 
 /// Handlers that wait for a place in all, for each level. One more ends as queued out at once: each holds its

@@ -159,8 +159,8 @@ impl Runner {
         self.shared.levels.iter().map(|level| level.events.queued()).sum()
     }
 
-    /// Waits until it is the turn of an event of this lane and depth, to be held while its handlers are selected and
-    /// run. `None` when the deadline or the cancel comes first; then its handlers will not run either.
+    /// Waits until it is the turn of an event of this lane and depth, to be held while its handlers' input is made and
+    /// they run. `None` when the deadline or the cancel comes first; then its handlers will not run either.
     pub async fn turn(
         &self,
         lane: &Arc<str>,

@@ -1,9 +1,9 @@
 //! The places in which handlers run, and the queue in front of them.
 //!
-//! Guarantees: never more handlers than places; of the sessions (lanes) that wait, the one that got the fewest places is
-//! next, and those that got as many take turns, each in its own order; one that got many still gets its turn, and none
-//! holds all places; a wait ends by a place, the deadline or a cancel, and whichever it is, no place is lost; beyond
-//! [`QUEUE_MOST`] waiting handlers one more is turned away at once.
+//! Guarantees: never more handlers than places; of the first [`LANES_COMPARED`] sessions (lanes) that wait, the one that got
+//! the fewest places is next, those included that it held when it began to wait; lanes that got as many take turns, each in
+//! its own order; one that got many still gets its turn, and none holds all places; a wait ends by a place, the deadline or
+//! a cancel, and whichever it is, no place is lost; beyond [`QUEUE_MOST`] waiting handlers one more is turned away at once.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
