@@ -7,12 +7,12 @@
 pub mod documents;
 pub mod near;
 
-use hooksd_config::Snapshot;
 use hooksd_config::bridge;
 use hooksd_config::document::{GroupDeclaration, HandlerDeclaration};
 use hooksd_config::matcher::{Matched, Matcher};
 use hooksd_config::now::DocumentNow;
 use hooksd_config::snapshot::{Group, is_own_bridge};
+use hooksd_config::{OnFailure, Snapshot};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::invocation::Event;
@@ -143,7 +143,10 @@ impl Asked<'_> {
             );
             return (Rule::SelfReference, why, Some("take it out of this file".to_owned()));
         }
-        let (rule, why, fix) = self.matched(group.matcher.as_deref());
+        let (rule, mut why, fix) = self.matched(group.matcher.as_deref());
+        if rule == Rule::MatcherBound && handler.on_failure == OnFailure::Block {
+            why.push_str(", but counts as failed and blocks (onFailure)");
+        }
         if rule != Rule::Runs {
             return (rule, why, fix);
         }
