@@ -35,6 +35,21 @@ fn a_cancel_may_come_with_the_request() {
     });
 }
 
+/// It is a notification; sent as a request it is answered, whatever there was to cancel.
+#[test]
+fn a_cancel_with_an_id_is_answered() {
+    world(async |world| {
+        let mut agent = world.agent_of(&events::shell("PreToolUse", "sleep 30")).await;
+        let id = agent.start(&events::pre()).await;
+        for other in [id, id + 100] {
+            let asked = agent.line.call("$/cancelRequest", json!({ "id": other })).await;
+            assert_eq!(asked, Ok(Value::Null));
+        }
+        assert_eq!(agent.line.answer(id).await.unwrap_err()["code"], -32800);
+        world.nothing_runs().await;
+    });
+}
+
 /// Only the request with exactly this id is cancelled; "1" is not 1. A cancel of nothing is nothing.
 #[test]
 fn other_ids_are_left_alone() {

@@ -243,7 +243,8 @@ impl Connection {
         };
         if frame.method == "$/cancelRequest" {
             self.cancel(&frame);
-            return Taken::Nothing;
+            // A notification, but who gives it an id waits for an answer (JSON-RPC 2.0, "Notification").
+            return Taken::from(frame.id.map(|id| response_line(&id, Ok(&()))));
         }
         let id = frame.id.clone();
         let work = methods::dispatch(&self.daemon, &frame, &self.caller);
