@@ -34,6 +34,29 @@ fn a_running_event_is_stopped_by_the_beginning_of_its_id() {
     });
 }
 
+/// Two sessions may use one id, which nothing more of the id tells apart.
+#[test]
+fn an_id_of_two_sessions_is_stopped_in_neither_and_the_way_out_is_said() {
+    world(async |world| {
+        world.user(&events::shell("PreToolUse", "touch $W/on.$$; sleep 60"));
+        let (mut one, mut two) = (world.agent().await, world.agent().await);
+        let id = json!({ "invocation_id": "0f0f0f0f-1111-4222-8333-444444444444" });
+        let mut requests = Vec::new();
+        for agent in [&mut one, &mut two] {
+            let params = agent.params_with(&events::pre(), id.clone());
+            requests.push(agent.line.request("hook/invoke", &params).await);
+        }
+        until("both run", || world.alive().iter().filter(|line| *line == "sleep 60").count() == 2).await;
+        let error = world.connect().await.call("hook/cancel", id).await.unwrap_err();
+        let message = error["message"].as_str().unwrap();
+        assert!(message.contains("2 sessions run") && message.contains("$/cancelRequest"), "{message}");
+        for (agent, request) in [&mut one, &mut two].into_iter().zip(requests) {
+            agent.line.cancel(request).await;
+            assert_eq!(agent.line.answer(request).await.unwrap_err()["code"], -32800);
+        }
+    });
+}
+
 #[test]
 fn kill_does_it_from_the_command_line() {
     world(async |world| {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use hooksd_protocol::methods::HookCancel;
 use hooksd_protocol::rpc::{Frame, RpcError};
+use uuid::Uuid;
 
 use super::{Work, invalid, now, params};
 use crate::daemon::Daemon;
@@ -22,6 +23,10 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
     match daemon.underway.cancel(&id) {
         Ok(cancelled) => now(cancelled),
         Err(0) => Err(refuse(format!("no running event has an id that begins with {id}; it may have ended"))),
+        Err(count) if Uuid::try_parse(&id).is_ok() => Err(refuse(format!(
+            "{count} sessions run an event with the id {id}: stop each where it was asked for ($/cancelRequest), or close \
+             its session"
+        ))),
         Err(count) => {
             Err(refuse(format!("{count} running events have ids that begin with {id}: give more of it")))
         }
