@@ -89,17 +89,26 @@ async fn b45_a_guard_when_processes_run_short() {
     // Not every shell has `ulimit -u`.
     let limit = format!("prlimit --pid $$ --nproc={LIMIT}:{LIMIT} || exit 1");
     let daemon = Daemon::start_as(Some(STRANGER), &limit, &storm(30, "sleep 0.2")).await;
-    // Somebody else takes all but three of the user's processes, for a second.
-    let tasks = std::fs::read_dir(format!("/proc/{}/task", daemon.pid())).unwrap().count();
-    let hogs = LIMIT - tasks - 3;
-    let line = format!("{limit}; for i in $(seq {hogs}); do sleep 1 & done; touch $0; wait");
-    let mut hog = as_user(Some(STRANGER), &["/bin/sh", "-c", &line])
-        .arg(daemon.path("hogged"))
-        .stdin(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .unwrap();
-    until("processes are short", || daemon.path("hogged").exists()).await;
+    // Somebody else takes all but three of the user's processes, for a second. When the daemon starts a thread meanwhile
+    // those are too many, the shell gives up, and its output ends with the last of what it has started.
+    let mut hog = loop {
+        let tasks = std::fs::read_dir(format!("/proc/{}/task", daemon.pid())).unwrap().count();
+        let hogs = LIMIT - tasks - 3;
+        let line = format!("{limit}; for i in $(seq {hogs}); do sleep 1 & done; touch $0; wait");
+        let mut hog = as_user(Some(STRANGER), &["/bin/sh", "-c", &line])
+            .arg(daemon.path("hogged"))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let hogged = || daemon.path("hogged").exists();
+        until("processes are short", || hogged() || hog.try_wait().unwrap().is_some()).await;
+        if hogged() {
+            break hog;
+        }
+        hog.wait_with_output().unwrap();
+    };
     // The daemon listens to its own user only.
     let payload = json!({
         "hook_event_name": "PreToolUse", "session_id": "t", "cwd": daemon.path("project"), "tool_name": "Bash",
