@@ -71,11 +71,10 @@ impl Run {
     }
 
     /// Runs the event. The flag says whether the answer is worth repeating to a second delivery.
-    pub(crate) async fn execute(mut self, execution: &Execution) -> (Answer, bool) {
+    pub(crate) async fn execute(self, execution: &Execution) -> (Answer, bool) {
         self.account().received();
-        let chosen = self.chosen.take();
         let mut ended = Ended::default();
-        let (answer, keep) = self.decide(chosen, execution, &mut ended).await;
+        let (answer, keep) = self.decide(execution, &mut ended).await;
         self.account().finished(ended, answer.as_ref());
         (answer, keep)
     }
@@ -93,12 +92,7 @@ impl Run {
         Account { daemon, session, pinned, input, event, id, cwd, received, client, agent }
     }
 
-    async fn decide(
-        &self,
-        chosen: Option<Chosen>,
-        execution: &Execution,
-        ended: &mut Ended,
-    ) -> (Answer, bool) {
+    async fn decide(&self, execution: &Execution, ended: &mut Ended) -> (Answer, bool) {
         let _running = self.session.begin_event();
         #[cfg(feature = "failpoints")]
         fail::fail_point!("event");
@@ -115,7 +109,7 @@ impl Run {
             self.log_cancelled(&[]);
             return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
         }
-        let plan = match self.plan(chosen, &execution.cancel).await {
+        let plan = match self.plan(&execution.cancel).await {
             Ok(Some(plan)) => legacy::without_derived(plan, &self.session),
             Ok(None) => {
                 let name = self.input.event_name();
@@ -165,13 +159,9 @@ impl Run {
 
     /// What took no time to tell is told already; other expressions may take a tenth of a second to reach their bound: not
     /// on an async thread (D7).
-    async fn plan(
-        &self,
-        chosen: Option<Chosen>,
-        cancel: &CancellationToken,
-    ) -> Result<Option<Plan>, RpcError> {
-        let chosen = if chosen.is_some() || self.input.event().is_none() {
-            chosen
+    async fn plan(&self, cancel: &CancellationToken) -> Result<Option<Plan>, RpcError> {
+        let later = if self.chosen.is_some() || self.input.event().is_none() {
+            None
         } else {
             let (pinned, input) = (self.pinned.clone(), self.input.clone());
             let (cancel, deadline) = (cancel.clone(), self.deadline);
@@ -180,6 +170,7 @@ impl Run {
             blocking(move || Ok(choose(pinned.snapshot(), &input, &late))).await?
         };
         self.session.transcript.wait_for(self.records).await;
+        let chosen = self.chosen.as_ref().or(later.as_ref());
         Ok(chosen.map(|chosen| chosen.plan(self.pinned.snapshot(), &self.input, &self.transcripts())))
     }
 

@@ -263,17 +263,18 @@ impl Chosen {
     /// The plan when no handler is for the event.
     #[must_use]
     pub fn unmatched(&self) -> Option<Plan> {
-        let Chosen { facts, handlers, diagnostics } = self;
-        let plan = || Plan { facts: *facts, selected: Vec::new(), diagnostics: diagnostics.clone() };
-        handlers.is_empty().then(plan)
+        self.handlers.is_empty().then(|| self.without_handlers())
+    }
+
+    fn without_handlers(&self) -> Plan {
+        Plan { facts: self.facts, selected: Vec::new(), diagnostics: self.diagnostics.clone() }
     }
 
     /// The plan: with what the handlers read. The snapshot is the one that they were chosen from.
     #[must_use]
-    pub fn plan(self, snapshot: &Snapshot, input: &Input, transcripts: &Transcripts) -> Plan {
-        let Chosen { facts, handlers, diagnostics } = self;
-        let mut plan = Plan { facts, selected: Vec::new(), diagnostics };
-        if handlers.is_empty() {
+    pub fn plan(&self, snapshot: &Snapshot, input: &Input, transcripts: &Transcripts) -> Plan {
+        let mut plan = self.without_handlers();
+        if self.handlers.is_empty() {
             return plan;
         }
         let payload: Arc<[u8]> = match input {
@@ -290,15 +291,15 @@ impl Chosen {
             Input::Invocation(invocation) => invocation.context.thread_id.decoded(),
             Input::Payload(payload) => payload.session_id.as_str().into(),
         };
-        let select = |(place, runs): (usize, bool)| {
-            let handler = snapshot.handlers().get(place)?.clone();
+        let select = |(place, runs): &(usize, bool)| {
+            let handler = snapshot.handlers().get(*place)?.clone();
             let stdin = match handler.legacy {
                 Some(legacy) => legacy_stdin(legacy, &thread_id).into_bytes().into(),
                 None => payload.clone(),
             };
             Some(Selected { handler, stdin: runs.then_some(stdin) })
         };
-        plan.selected = handlers.into_iter().filter_map(select).collect();
+        plan.selected = self.handlers.iter().filter_map(select).collect();
         plan
     }
 }
