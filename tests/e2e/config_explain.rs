@@ -182,7 +182,7 @@ fn a_matcher_that_takes_too_long_is_named() {
         let bound = ran.0["decision"]["diagnostics"].to_string().contains("matcher_bound");
         assert_eq!(rule, if bound { "PreToolUse:0:0 matcher_bound" } else { "PreToolUse:0:0 matcher" });
 
-        // A guard that must fail closed is said to block, as it does.
+        // A guard that must fail closed is said to count, as it does.
         let mut guard = events::shell("PreToolUse", "true");
         guard["hooks"]["PreToolUse"][0]["matcher"] = json!("(b|bb)+c");
         guard["hooks"]["PreToolUse"][0]["hooks"][0]["onFailure"] = json!("block");
@@ -191,7 +191,7 @@ fn a_matcher_that_takes_too_long_is_named() {
         let event = events::pre_of(&"b".repeat(64));
         let explained = agent.line.call("config/explain", agent.params(&event)).await.unwrap();
         assert_eq!(rules(&explained), ["PreToolUse:0:0 matcher_bound"]);
-        assert!(explained.to_string().contains("counts as failed and blocks"), "{explained}");
+        assert!(explained.to_string().contains("counts as exit 2 (onFailure)"), "{explained}");
         assert_eq!(agent.invoke(&event).await.0["decision"]["permission"]["behavior"], "deny");
     });
 }

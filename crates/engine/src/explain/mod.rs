@@ -145,7 +145,7 @@ impl Asked<'_> {
         }
         let (rule, mut why, fix) = self.matched(group.matcher.as_deref());
         if rule == Rule::MatcherBound && handler.on_failure == OnFailure::Block {
-            why.push_str(", but counts as failed and blocks (onFailure)");
+            why.push_str(", but counts as exit 2 (onFailure)");
         }
         if rule != Rule::Runs {
             return (rule, why, fix);
