@@ -86,12 +86,15 @@ async fn b45_a_guard_when_processes_run_short() {
         return;
     }
     const LIMIT: usize = 40;
+    const ATTEMPTS: usize = 10;
     // Not every shell has `ulimit -u`.
     let limit = format!("prlimit --pid $$ --nproc={LIMIT}:{LIMIT} || exit 1");
     let daemon = Daemon::start_as(Some(STRANGER), &limit, &storm(30, "sleep 0.2")).await;
     // Somebody else takes all but three of the user's processes, for a second. When the daemon starts a thread meanwhile
     // those are too many, the shell gives up, and its output ends with the last of what it has started.
+    let mut attempts = 0..ATTEMPTS;
     let mut hog = loop {
+        attempts.next().expect("processes are short at last");
         let tasks = std::fs::read_dir(format!("/proc/{}/task", daemon.pid())).unwrap().count();
         let hogs = LIMIT - tasks - 3;
         let line = format!("{limit}; for i in $(seq {hogs}); do sleep 1 & done; touch $0; wait");

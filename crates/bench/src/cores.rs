@@ -49,10 +49,9 @@ mod bound {
     impl Cores {
         /// All on one core, and a core each where there are two.
         pub(crate) fn each_way() -> Result<Vec<Cores>> {
-            let (first, second) = two()?;
-            let one = Cores { name: "all on one core", mine: first, theirs: first };
-            let each = second.map(|second| Cores { name: "a core each", mine: first, theirs: second });
-            Ok([Some(one), each].into_iter().flatten().collect())
+            let (mine, second) = two()?;
+            let each = second.map(|theirs| Cores { name: "a core each", mine, theirs });
+            Ok([Some(Cores::one()?), each].into_iter().flatten().collect())
         }
 
         /// All on one core.

@@ -342,7 +342,8 @@ mod tests {
         let mut heard = async |method: &str| {
             let mut ids = BTreeSet::new();
             for _ in 0..CALLS {
-                let line = lines.next_line().await.unwrap().unwrap();
+                let line = tokio::time::timeout(Duration::from_secs(20), lines.next_line()).await;
+                let line = line.expect("a line for each call").unwrap().unwrap();
                 let line: serde_json::Value = serde_json::from_str(&line).unwrap();
                 assert_eq!(line["method"], method);
                 ids.insert(line["id"].as_u64().or(line["params"]["id"].as_u64()).unwrap());

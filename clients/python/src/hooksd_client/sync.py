@@ -20,6 +20,8 @@ from ._wire import CALL_SECONDS, MAX_LINE, MAX_NOTIFICATIONS, Answer, Json, Json
 #: How long connecting may take. Seconds: a local socket answers at once or not at all.
 CONNECT_SECONDS = 10.0
 
+_LATE = "hooksd did not take the whole request in time"
+
 
 class Client:
     """A connection to the daemon.
@@ -189,16 +191,15 @@ class Client:
         Of a line that was begun the rest is kept, and `then` after it.
         """
         deadline = time.monotonic() + seconds
-        late = CallTimeout("hooksd did not take the whole request in time")
         if not self._write_lock.acquire(timeout=max(seconds, 0)):
-            raise late
+            raise CallTimeout(_LATE)
         try:
             before = len(self._unwritten)
             data = self._unwritten + data
             written = self._write_until(data, deadline)
             if written < len(data):
                 self._unwritten = data[written:] + then if written > before else data[written:before]
-                raise late
+                raise CallTimeout(_LATE)
             self._unwritten = b""
         finally:
             self._write_lock.release()
