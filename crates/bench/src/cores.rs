@@ -11,6 +11,7 @@ mod bound {
     use std::fs;
 
     use anyhow::{Context, Result};
+    use rustix::io::Errno;
     use rustix::process::Pid;
     use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
@@ -67,7 +68,11 @@ mod bound {
                 for thread in fs::read_dir(format!("/proc/{process}/task")).context("no threads")? {
                     let name = thread.context("no threads")?.file_name();
                     let id = name.to_str().and_then(|name| name.parse().ok()).context("no thread's id")?;
-                    sched_setaffinity(Pid::from_raw(id), &only(self.theirs)).context("cannot bind it")?;
+                    match sched_setaffinity(Pid::from_raw(id), &only(self.theirs)) {
+                        // A thread that has ended meanwhile needs no core.
+                        Ok(()) | Err(Errno::SRCH) => {}
+                        Err(error) => return Err(error).context("cannot bind it"),
+                    }
                 }
             }
             sched_setaffinity(None, &only(self.mine)).context("cannot bind this thread")?;
