@@ -262,7 +262,11 @@ impl Actions {
         };
         for (target, fd) in (0..).zip(plan.standard) {
             // SAFETY: the object is initialised; descriptors are plain numbers, open as long as the plan.
-            check(unsafe { libc::posix_spawn_file_actions_adddup2(&mut actions.0, fd.as_raw_fd(), target) })?;
+            let added = check(unsafe {
+                libc::posix_spawn_file_actions_adddup2(&mut actions.0, fd.as_raw_fd(), target)
+            });
+            // It is open: a limit has fallen below it since. To glibc what is above the limit is no descriptor.
+            added.map_err(|errno| if errno == Errno::BADF { Errno::MFILE } else { errno })?;
         }
         // SAFETY: the object is initialised; the path is ended by NUL and copied.
         check(unsafe { libc::posix_spawn_file_actions_addchdir_np(&mut actions.0, plan.folder.as_ptr()) })?;
@@ -285,4 +289,20 @@ fn pointers<'a>(strings: impl Iterator<Item = &'a CStr>) -> Vec<*mut c_char> {
 /// These functions return the error number instead of setting errno.
 fn check(result: c_int) -> Result<(), Errno> {
     if result == 0 { Ok(()) } else { Err(Errno::from_raw_os_error(result)) }
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::os::fd::BorrowedFd;
+
+    use super::*;
+
+    /// A limit that falls between the pipes and the spawn is waited out as any other shortage of descriptors.
+    #[test]
+    fn a_descriptor_above_the_limit_is_a_shortage() {
+        // SAFETY: nothing is done with it: no process may have so many.
+        let above = unsafe { BorrowedFd::borrow_raw(c_int::MAX) };
+        let plan = Plan { program: c"/bin/true", argv: &[], envp: &[], folder: c"/", standard: [above; 3] };
+        assert_eq!(Actions::new(&plan).err(), Some(Errno::MFILE));
+    }
 }
