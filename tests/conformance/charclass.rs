@@ -1,8 +1,8 @@
 //! charclass: what each code point is to matchers, expressions and handler text.
 
 use hooksd_config::matcher::Matcher;
-use hooksd_config::pattern::Pattern;
 use hooksd_engine::answer::{Said, exit_reason, read_stdout};
+use hooksd_pattern::Pattern;
 use hooksd_protocol::event::EventName;
 
 use crate::json::Json;

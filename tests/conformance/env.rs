@@ -7,9 +7,9 @@ use hooksd::fanout::{Surroundings, fan_out};
 use hooksd::lifecycle::Handled;
 use hooksd_config::layers::{PluginDocument, load};
 use hooksd_engine::environment::is_secret;
-use hooksd_engine::outcome::End;
 use hooksd_engine::plan::choose;
 use hooksd_engine::projection::Transcripts;
+use hooksd_protocol::outcome::End;
 use tokio_util::sync::CancellationToken;
 
 use crate::compare::{Rules, same};

@@ -1,8 +1,8 @@
 //! Invocations for the areas that need one event in the domain's form.
 
 use hooksd_engine::plan::Input;
+use hooksd_json::{Dialect, Reading, Value};
 use hooksd_protocol::invocation::Invocation;
-use hooksd_protocol::json::{Dialect, Reading, Value};
 
 use crate::json::{Json, quote};
 

@@ -6,8 +6,8 @@
 //! same double, and a number too large for a double where null is recorded. Such vectors are counted apart.
 
 use hooksd_engine::projection::{Transcripts, stdin};
+use hooksd_json::{Dialect, Value};
 use hooksd_protocol::invocation::{Event, check_cwd};
-use hooksd_protocol::json::{Dialect, Value};
 
 use crate::bytes::spelled_out;
 use crate::compare::{Rules, same};
@@ -81,8 +81,7 @@ fn null_result(vector: &Vector, text: &str) -> Checked {
     let mut invocation = lenient(text)?;
     let null = stdin(&invocation, &transcripts(vector)?).map_err(|error| error.to_string())?;
     let Event::PostToolUse(event) = &mut invocation.event else { return vector.no_rule() };
-    event.result =
-        hooksd_protocol::json::RawJson::new(OTHER.to_owned()).map_err(|error| error.to_string())?;
+    event.result = hooksd_json::RawJson::new(OTHER.to_owned()).map_err(|error| error.to_string())?;
     let other = stdin(&invocation, &transcripts(vector)?).map_err(|error| error.to_string())?;
     let field = |result: &str| format!("\"tool_response\":{result},\"tool_use_id\"");
     let expected = other.replace(&field(OTHER), &field("null"));

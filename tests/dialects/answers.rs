@@ -3,10 +3,10 @@
 use std::fmt::Write;
 
 use hooksd_dialects::{Answer, Dialect, Failing, Given, Occasion, Surroundings, agents, answer, read};
+use hooksd_json::RawJson;
 use hooksd_protocol::decision::{Behavior, Body, Decision};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::json::RawJson;
 use hooksd_protocol::methods::Mode;
 
 use crate::{dialect, golden};

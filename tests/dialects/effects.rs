@@ -2,9 +2,9 @@
 //! that is wanted.
 
 use hooksd_dialects::{Answer, Dialect, Failing, Given, answer};
+use hooksd_json::RawJson;
 use hooksd_protocol::decision::{Body, Decision};
 use hooksd_protocol::event::EventName::{self, *};
-use hooksd_protocol::json::RawJson;
 use serde_json::{Value, json};
 
 use crate::answers::{CONTEXT, INPUT, REASON, decisions, occasion, own_event};

@@ -5,9 +5,9 @@ use std::path::Path;
 
 use arbitrary::Unstructured;
 use hooksd_config::layers::load;
-use hooksd_engine::outcome::{End, Outcome};
 use hooksd_engine::reduce::reduce;
 use hooksd_protocol::event::EventName;
+use hooksd_protocol::outcome::{End, Outcome};
 use hooksd_tests::fuzz::chosen;
 use hooksd_tests::harness::{World, events, world};
 use rustix::fs::{CWD, FileType, Mode, mknodat};

@@ -5,16 +5,18 @@ use std::fs;
 use crate::{files, text, top};
 
 /// Which crates of the workspace each crate may use (ARCHITECTURE, "Dependencies").
-const ALLOWED: [(&str, &[&str]); 9] = [
-    ("protocol", &[]),
-    ("dialects", &["protocol"]),
-    ("config", &["protocol"]),
-    ("engine", &["protocol", "config"]),
-    ("runner", &["engine"]),
-    ("client", &["protocol"]),
+const ALLOWED: [(&str, &[&str]); 11] = [
+    ("json", &[]),
+    ("pattern", &[]),
+    ("protocol", &["json"]),
+    ("dialects", &["json", "protocol"]),
+    ("config", &["json", "pattern", "protocol"]),
+    ("engine", &["json", "pattern", "protocol", "config"]),
+    ("runner", &["protocol"]),
+    ("client", &["json", "protocol"]),
     ("journal", &["protocol"]),
-    ("daemon", &["protocol", "config", "engine", "runner", "client", "journal"]),
-    ("ctl", &["protocol", "dialects", "config", "engine", "client", "journal"]),
+    ("daemon", &["json", "pattern", "protocol", "config", "engine", "runner", "client", "journal"]),
+    ("ctl", &["json", "protocol", "dialects", "config", "engine", "client", "journal"]),
 ];
 
 fn dependencies(name: &str) -> Vec<String> {
@@ -42,7 +44,7 @@ fn dependencies_point_one_way() {
 
 #[test]
 fn config_and_engine_know_no_runtime() {
-    for name in ["protocol", "dialects", "config", "engine", "journal"] {
+    for name in ["json", "pattern", "protocol", "dialects", "config", "engine", "journal"] {
         for dependency in dependencies(name) {
             assert!(!dependency.starts_with("tokio"), "{name} must not depend on {dependency}");
         }
@@ -91,7 +93,7 @@ fn files_are_short_enough_to_be_read() {
     for folder in ["crates", "tests"] {
         for path in files(folder, ".rs") {
             let lines = fs::read_to_string(&path).unwrap().lines().count();
-            let is_table = path.ends_with("pattern/tables.rs");
+            let is_table = path.ends_with("pattern/src/tables.rs");
             assert!(
                 is_table || lines <= MAX_LINES,
                 "{} has {lines} lines: split it by meaning",

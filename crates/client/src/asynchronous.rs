@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use hooksd_protocol::json::{Dialect, Reading, Value, read};
+use hooksd_json::{Dialect, Reading, Value, read};
 use hooksd_protocol::methods::{HookInvoke, InvokeResult};
 use hooksd_protocol::rpc::request_line;
 use serde::Serialize;

@@ -6,7 +6,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use hooksd_protocol::json::{Dialect, Reading, Value, read};
+use hooksd_json::{Dialect, Reading, Value, read};
 use hooksd_protocol::methods::{HookInvoke, InvokeResult};
 use hooksd_protocol::rpc::{MAX_LINE, request_line};
 use serde::Serialize;

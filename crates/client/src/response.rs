@@ -1,6 +1,6 @@
 //! Answers to `hook/invoke`, read strictly.
 
-use hooksd_protocol::json::{Dialect, Value};
+use hooksd_json::{Dialect, Value};
 use hooksd_protocol::methods::InvokeResult;
 use uuid::Uuid;
 

@@ -1,6 +1,6 @@
 //! Lines from the daemon, told apart.
 
-use hooksd_protocol::json::{Dialect, Reading, Value, read};
+use hooksd_json::{Dialect, Reading, Value, read};
 use hooksd_protocol::rpc::RpcError;
 
 use crate::error::ClientError;

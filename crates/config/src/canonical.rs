@@ -6,8 +6,8 @@ use std::fmt::Write;
 use crate::document::HandlerDeclaration;
 use crate::lifecycle::Lifecycle;
 use crate::snapshot::{Group, OnFailure};
+use hooksd_json::RawJson;
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::json::RawJson;
 use hooksd_protocol::methods::LegacyCommand;
 
 /// The canonical text of merged groups.

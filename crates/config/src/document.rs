@@ -4,9 +4,9 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use hooksd_json::{Dialect, Kind, Value, lenient_bool, lenient_float};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::json::{Dialect, Kind, Value, lenient_bool, lenient_float};
 
 use hooksd_protocol::methods::LegacyCommand;
 
@@ -344,7 +344,7 @@ fn argument_list(value: &Value<'_>) -> Result<Vec<String>, String> {
         value.items().iter().map(|argument| string(argument, "argv")).collect::<Result<_, _>>()?;
     match arguments.first() {
         None => Err("argv: expected at least the program".to_owned()),
-        Some(program) if program.trim_matches(crate::pattern::chars::is_space).is_empty() => {
+        Some(program) if program.trim_matches(hooksd_pattern::chars::is_space).is_empty() => {
             Err("argv: the program's name is blank".to_owned())
         }
         Some(_) => Ok(arguments),

@@ -3,9 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use hooksd_json::{Dialect, Value};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::json::{Dialect, Value};
 use hooksd_protocol::methods::LegacyCommand;
 
 use crate::document::{GroupDeclaration, ListForm, Parsed, parse_bytes, parse_value};

@@ -1,9 +1,9 @@
 //! The older, list-shaped documents: `{"hooks": [{"command": [argv...], "events": [names]?}]}` (BEHAVIOUR
 //! section 11). Their handlers are mapped to the events of today and run natively, fire-and-forget (D17).
 
+use hooksd_json::{Kind, Value};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::json::{Kind, Value};
 use hooksd_protocol::methods::LegacyCommand;
 
 use crate::document::{GroupDeclaration, HandlerDeclaration};

@@ -7,7 +7,7 @@
 //! * [`lifecycle`]: how long a handler's process lives (D9).
 //! * [`now`]: the documents as they are now, used or not.
 //! * [`places`]: where in a document something stands.
-//! * [`matcher`], [`pattern`]: which events a group is for, with Python's meaning (BEHAVIOUR section 5, D7).
+//! * [`matcher`]: which events a group is for, with Python's meaning (BEHAVIOUR section 5, D7).
 //! * [`layers`]: project > user > plugin, into one snapshot.
 //! * [`plugins`]: which are enabled, and their documents (BEHAVIOUR section 7).
 //! * [`bridge`]: commands that are hooksd itself (D15).
@@ -29,7 +29,6 @@ pub mod legacy;
 pub mod lifecycle;
 pub mod matcher;
 pub mod now;
-pub mod pattern;
 pub mod places;
 pub mod plugins;
 pub mod project;

@@ -1,6 +1,6 @@
 //! How long a handler's process lives (D9). Other agents ignore the key: the same file works everywhere.
 
-use hooksd_protocol::json::Value;
+use hooksd_json::Value;
 
 /// The most processes of one persistent handler, and the most that wait for one prewarmed handler. Processes. An
 /// interpreter is 10 MB; more events of one session are rarely in flight at once.

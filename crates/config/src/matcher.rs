@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
 
-use crate::pattern::{MAX_STEPS, Pattern, chars};
+use hooksd_pattern::{MAX_STEPS, Pattern, chars};
 
 /// A compiled matcher.
 #[derive(Debug, Clone)]

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use hooksd_json::{Dialect, Kind, Value};
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::json::{Dialect, Kind, Value};
 
 /// A position in a text: line, and column in characters. Both from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

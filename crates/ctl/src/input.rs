@@ -5,9 +5,9 @@ use std::path::{Path, PathBuf};
 
 use hooksd_config::read::{Found, bounded};
 use hooksd_engine::explain::near;
+use hooksd_json::{Dialect, RawJson, Reading, Text, Value};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::invocation::{ApprovalMode, Context, Event, Invocation};
-use hooksd_protocol::json::{Dialect, RawJson, Reading, Text, Value};
 use hooksd_protocol::rpc::MAX_LINE;
 
 use crate::failure::Failure;

@@ -8,12 +8,12 @@ use std::sync::Arc;
 use std::time::{Instant, SystemTime};
 
 use hooksd_config::Handler;
-use hooksd_engine::outcome::{End, Outcome};
 use hooksd_engine::plan::{Input, Selected};
 use hooksd_engine::reduce::Verdict;
 use hooksd_protocol::diagnostic::Diagnostic;
 use hooksd_protocol::invocation::Event;
 use hooksd_protocol::methods::{HandlerReport, HandlerStatus, InvokeResult, ItemBody, ItemHandler};
+use hooksd_protocol::outcome::{End, Outcome};
 use hooksd_protocol::rpc::{RpcError, error_code};
 use uuid::Uuid;
 

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
 
-use hooksd_protocol::json::{RawJson, Reading, read};
+use hooksd_json::{RawJson, Reading, read};
 use hooksd_protocol::methods::CancelRequest;
 use hooksd_protocol::rpc::{BadFrame, Frame, MAX_LINE, RpcError, error_code, response_line};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

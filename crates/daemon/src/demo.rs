@@ -9,9 +9,9 @@ use std::sync::Arc;
 use anstyle::{AnsiColor, Style};
 use anyhow::{Context as _, Result, ensure};
 use hooksd_client::asynchronous::Client;
+use hooksd_json::{Dialect, Reading, Text, Value};
 use hooksd_protocol::decision::{Behavior, Body};
 use hooksd_protocol::invocation::Invocation;
-use hooksd_protocol::json::{Dialect, Reading, Text, Value};
 use hooksd_protocol::methods::{
     HandlerStatus, HookInvoke, InvokeOptions, InvokeResult, Mode, SessionInfo, SessionOpen, SessionRef,
     SessionReload,

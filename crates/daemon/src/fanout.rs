@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hooksd_config::{Handler, Lifecycle};
-use hooksd_engine::outcome::{End, Outcome};
 use hooksd_engine::plan::{Plan, Selected};
+use hooksd_protocol::outcome::{End, Outcome};
 use hooksd_protocol::seconds;
 use hooksd_runner::{Environment, OUTPUT_CAP, Program, Rlimits, Run, Runner};
 use tokio::task::JoinSet;

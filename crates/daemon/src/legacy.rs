@@ -7,10 +7,10 @@ use std::sync::atomic::Ordering;
 
 use hooksd_config::Lifecycle;
 use hooksd_config::legacy::LEGACY_TIMEOUT_SECONDS;
-use hooksd_engine::outcome::{End, Outcome};
 use hooksd_engine::plan::Plan;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::methods::{LegacyCommand, LegacyEmitted, LegacyName};
+use hooksd_protocol::outcome::{End, Outcome};
 use hooksd_protocol::seconds;
 use hooksd_runner::{Environment, OUTPUT_CAP, Program, Run};
 use uuid::Uuid;

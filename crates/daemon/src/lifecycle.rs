@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hooksd_config::{Handler, Lifecycle};
-use hooksd_engine::outcome::Outcome;
 use hooksd_protocol::diagnostic::{Diagnostic, code};
+use hooksd_protocol::outcome::Outcome;
 use hooksd_runner::warm::{Answer, Ask, Key, Purpose, Remark, Variables, Warm, Went};
 use hooksd_runner::{Admission, Environment, Run, Runner};
 use tokio_util::sync::CancellationToken;

@@ -5,7 +5,7 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use hooksd_protocol::json::{ReadError, Value};
+use hooksd_json::{ReadError, Value};
 use hooksd_protocol::methods::{SessionOpen, SessionRef};
 use hooksd_protocol::rpc::RpcError;
 
@@ -109,7 +109,7 @@ impl Openings {
 
 #[cfg(test)]
 mod tests {
-    use hooksd_protocol::json::Dialect;
+    use hooksd_json::Dialect;
 
     use super::*;
     use crate::feed::Feed;

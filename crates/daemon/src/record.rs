@@ -5,13 +5,13 @@ use std::time::{Duration, SystemTime};
 
 use hooksd_config::Handler;
 use hooksd_engine::names::command_text;
-use hooksd_engine::outcome::{Captured, Outcome};
 use hooksd_engine::quotes::{printed, quote_again, unquoted};
 use hooksd_engine::redact::Redactor;
+use hooksd_json::{Dialect, Value};
 use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::diagnostic::code;
-use hooksd_protocol::json::{Dialect, Value};
 use hooksd_protocol::methods::{HandlerReport, HandlerStatus, JournalHandler, JournalRecord, cut};
+use hooksd_protocol::outcome::{Captured, Outcome};
 
 use uuid::Uuid;
 

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hooksd_config::Lifecycle;
-use hooksd_engine::outcome::End;
 use hooksd_engine::plan::{Chosen, Input, Plan, choose};
 use hooksd_engine::projection::Transcripts;
 use hooksd_engine::reduce::{Ran, reduce_and_say_why};
@@ -13,6 +12,7 @@ use hooksd_protocol::decision::{Body, Decision};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 use hooksd_protocol::invocation::Event;
 use hooksd_protocol::methods::{HandlerReport, InvokeOptions, InvokeResult, ProtocolVersion};
+use hooksd_protocol::outcome::End;
 use hooksd_protocol::rpc::{RpcError, error_code};
 use hooksd_runner::Environment;
 use hooksd_runner::warm::Variables;

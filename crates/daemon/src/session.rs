@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
+use hooksd_json::{ReadError, Text};
 use hooksd_protocol::diagnostic::Diagnostic;
-use hooksd_protocol::json::{ReadError, Text};
 use hooksd_protocol::methods::{
     Capability, ItemBody, Mode, ResourceLimits, SessionInfo, SessionOpen, SnapshotChanged, Trust,
 };

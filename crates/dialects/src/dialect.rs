@@ -1,7 +1,7 @@
 //! What a table of an agent can say. Everything that differs between agents is here as data.
 
+use hooksd_json::Value;
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::json::Value;
 use hooksd_protocol::methods::{Capability, Part};
 
 /// One thing a decision may want of an agent.

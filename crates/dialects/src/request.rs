@@ -1,7 +1,7 @@
 //! What an agent handed to its hook: bytes and variables to a request.
 
+use hooksd_json::{Dialect as JsonDialect, RawJson, Text, Value};
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::json::{Dialect as JsonDialect, RawJson, Text, Value};
 use hooksd_protocol::methods::Mode;
 use uuid::Uuid;
 

@@ -1,6 +1,6 @@
 //! A payload in the agent's terms to one in the terms handlers know: names change, values are passed on as they came.
 
-use hooksd_protocol::json::{Dialect as JsonDialect, Value};
+use hooksd_json::{Dialect as JsonDialect, Value};
 
 use crate::dialect::{Dialect, Tool};
 

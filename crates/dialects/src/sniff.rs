@@ -1,7 +1,7 @@
 //! Which agent it is, for files that several agents read. Where a configuration belongs to one agent, its name in the
 //! configuration counts: agents set each other's variables and read each other's files.
 
-use hooksd_protocol::json::{Dialect as JsonDialect, Value};
+use hooksd_json::{Dialect as JsonDialect, Value};
 
 use crate::agents;
 use crate::dialect::Dialect;

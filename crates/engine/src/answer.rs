@@ -1,8 +1,8 @@
 //! What a handler's exit and output mean (BEHAVIOUR sections 6 and 8), one handler at a time.
 
-use hooksd_config::pattern::chars::is_space;
+use hooksd_json::{Dialect, Reading, Value, read};
+use hooksd_pattern::chars::is_space;
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::json::{Dialect, Reading, Value, read};
 use hooksd_protocol::output::{Answer, KEYS, Specific, read_specific};
 
 use crate::decode::json_text;

@@ -1,8 +1,8 @@
 //! What commands of the older form read on stdin when an agent reports an event of that form (BEHAVIOUR section 11):
 //! `{"event": NAME, ...fields}` in ASCII. Reported by code, so read strictly (D23).
 
-use hooksd_protocol::json::python::{ascii_json, ascii_string};
-use hooksd_protocol::json::{Kind, ReadError, Value};
+use hooksd_json::python::{ascii_json, ascii_string};
+use hooksd_json::{Kind, ReadError, Value};
 use hooksd_protocol::methods::LegacyName;
 
 /// The most of a tool's output that is passed on. Characters.
@@ -107,7 +107,7 @@ fn spelled(value: &Value<'_>, shape: Shape) -> Result<String, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use hooksd_protocol::json::Dialect;
+    use hooksd_json::Dialect;
 
     fn read(event: LegacyName, payload: &str) -> Result<String, String> {
         let payload = Value::parse(payload, Dialect::Strict).unwrap();

@@ -4,7 +4,6 @@
 //! * [`plan`]: which handlers are for the event, and what they read.
 //! * [`projection`], [`tools`]: the event in the handlers' terms (BEHAVIOUR section 3).
 //! * [`explain`]: why a handler runs on an event, or why not.
-//! * [`outcome`]: what became of a run; made by the runner.
 //! * [`answer`]: what a handler printed (BEHAVIOUR sections 6 and 8).
 //! * [`reduce`]: all answers to one decision (BEHAVIOUR section 9).
 //! * [`redact`], [`quotes`]: what is written down, without secrets.
@@ -17,7 +16,6 @@ pub mod environment;
 pub mod explain;
 pub mod legacy;
 pub mod names;
-pub mod outcome;
 pub mod plan;
 pub mod projection;
 pub mod quotes;

@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use hooksd_config::matcher::{Matched, Matcher};
 use hooksd_config::{Handler, OnFailure, Snapshot};
+use hooksd_json::{ReadError, Value, lenient_bool};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::invocation::Invocation;
-use hooksd_protocol::json::{ReadError, Value, lenient_bool};
 
 use crate::projection::{Facts, ProjectionError, Transcripts, legacy_stdin, stdin, subject};
 

@@ -1,10 +1,10 @@
 //! The event in the handlers' terms: what matchers test and what handlers read (BEHAVIOUR section 3).
 
 use hooksd_config::legacy::LegacyEvent;
+use hooksd_json::Text;
+use hooksd_json::python::ascii_string;
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::invocation::{Agent, ApprovalMode, Event, Invocation};
-use hooksd_protocol::json::Text;
-use hooksd_protocol::json::python::ascii_string;
 use hooksd_protocol::payload::{self, Common, EffortLevel, Payload};
 
 use crate::tools;
@@ -84,8 +84,7 @@ pub fn stdin(invocation: &Invocation, transcripts: &Transcripts) -> Result<Strin
 fn project(invocation: &Invocation, transcripts: &Transcripts) -> Result<Payload, ProjectionError> {
     let common = |agent: Option<&Agent>| common(invocation, transcripts, agent);
     let acting = invocation.context.agent.as_ref();
-    let count_above_zero =
-        |count: &hooksd_protocol::json::Integer| count.sign() == std::cmp::Ordering::Greater;
+    let count_above_zero = |count: &hooksd_json::Integer| count.sign() == std::cmp::Ordering::Greater;
     Ok(match &invocation.event {
         Event::SessionStart(event) => Payload::SessionStart(payload::SessionStart {
             common: common(acting),

@@ -5,8 +5,8 @@ use hooksd_config::Handler;
 
 use crate::answer::{excerpt, exit_reason, last_words};
 use crate::names::command_text;
-use crate::outcome::{Captured, Outcome};
 use crate::redact::{REDACTED, Redactor};
+use hooksd_protocol::outcome::{Captured, Outcome};
 
 /// What a handler has printed, without secrets.
 #[must_use]

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 
-use hooksd_protocol::json::{Kind, Value};
+use hooksd_json::{Kind, Value};
 
 use crate::environment::{has_word, is_secret};
 
@@ -117,7 +117,7 @@ impl Redactor {
             }
             Kind::String(_) if secret => out.push_str(&format!("\"{REDACTED}\"")),
             Kind::String(text) => match self.text(&text) {
-                Some(clean) => out.push_str(&hooksd_protocol::json::python::ascii_string(&clean)),
+                Some(clean) => out.push_str(&hooksd_json::python::ascii_string(&clean)),
                 None => out.push_str(value.raw()),
             },
             _ => out.push_str(value.raw()),

@@ -1,7 +1,7 @@
 //! No planted secret survives, in whatever dress it comes; what is none stays as it is.
 
 use super::*;
-use hooksd_protocol::json::{Dialect, RawJson};
+use hooksd_json::{Dialect, RawJson};
 use proptest::prelude::*;
 use std::cell::Cell;
 

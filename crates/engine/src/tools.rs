@@ -1,7 +1,7 @@
 //! Native tool names and inputs to the ones handlers know (BEHAVIOUR section 3).
 
+use hooksd_json::{Dialect, Integer, Kind, RawJson, Text, Value};
 use hooksd_protocol::invocation::Call;
-use hooksd_protocol::json::{Dialect, Integer, Kind, RawJson, Text, Value};
 use hooksd_protocol::payload::Tool;
 
 /// What is done to one argument of a native tool.

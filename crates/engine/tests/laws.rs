@@ -4,11 +4,11 @@
 use hooksd_config::Handler;
 use hooksd_config::layers::compile;
 use hooksd_config::read::{Contents, Found};
-use hooksd_engine::outcome::{Captured, End, Outcome};
 use hooksd_engine::projection::Facts;
 use hooksd_engine::reduce::reduce;
 use hooksd_protocol::decision::{Behavior, Body, Decision};
 use hooksd_protocol::event::EventName;
+use hooksd_protocol::outcome::{Captured, End, Outcome};
 use proptest::prelude::*;
 
 /// The most handlers of one event. Handlers.

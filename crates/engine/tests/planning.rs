@@ -6,8 +6,8 @@ use hooksd_config::layers::compile;
 use hooksd_config::read::{Contents, Found};
 use hooksd_engine::plan::{Input, PayloadInput, Plan, choose, choose_at_once};
 use hooksd_engine::projection::Transcripts;
+use hooksd_json::{Dialect, Value};
 use hooksd_protocol::diagnostic::code;
-use hooksd_protocol::json::{Dialect, Value};
 
 /// An expression that goes every way there is through a row of its letters.
 const ENDLESS: &str = "^(a|a)*$";

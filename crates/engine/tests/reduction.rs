@@ -5,12 +5,12 @@ use std::fs;
 use std::time::Duration;
 
 use hooksd_config::{Handler, layers::load};
-use hooksd_engine::outcome::{Captured, End, Outcome};
 use hooksd_engine::projection::Facts;
 use hooksd_engine::reduce::reduce;
 use hooksd_protocol::decision::{Behavior, Body, Decision};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::methods::{Capability, HandlerStatus};
+use hooksd_protocol::outcome::{Captured, End, Outcome};
 
 fn handlers(count: usize, on_failure: &str) -> Vec<Handler> {
     let folder = tempfile::tempdir().unwrap();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::diagnostic::Diagnostic;
 use crate::event::EventName;
-use crate::json::{RawJson, ReadError, Reading, Value, read};
+use hooksd_json::{RawJson, ReadError, Reading, Value, read};
 
 /// What handlers say about a tool call, weakest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

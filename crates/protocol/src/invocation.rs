@@ -6,7 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 use crate::event::EventName;
-use crate::json::{Integer, RawJson, ReadError, Reading, Text, Value, read};
+use hooksd_json::{Integer, RawJson, ReadError, Reading, Text, Value, read};
 
 /// How far the agent may act without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -418,3 +418,6 @@ pub fn check_cwd(cwd: &str) -> Result<(), ReadError> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,12 +3,12 @@
 //! * [`event`], [`invocation`]: what happened, as agents send it.
 //! * [`payload`]: what a handler reads on stdin.
 //! * [`output`]: what a handler prints on stdout.
+//! * [`outcome`]: what became of one run of a handler.
 //! * [`decision`], [`diagnostic`]: the one answer to an event, and why anything did not count.
 //! * [`rpc`], [`methods`]: the socket's envelope and messages.
 //! * [`schema`]: JSON Schema and OpenRPC, generated from these types.
-//! * [`json`]: JSON that passes through untouched.
 //!
-//! Requests are read strictly, what people write is read leniently (D23). See [`json::Reading`].
+//! Requests are read strictly, what people write is read leniently (D23). See [`hooksd_json::Reading`].
 #![forbid(unsafe_code)]
 
 pub mod deadline;
@@ -16,8 +16,8 @@ pub mod decision;
 pub mod diagnostic;
 pub mod event;
 pub mod invocation;
-pub mod json;
 pub mod methods;
+pub mod outcome;
 pub mod output;
 pub mod payload;
 pub mod rpc;

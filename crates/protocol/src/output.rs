@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use crate::event::EventName;
-use crate::json::{ReadError, Reading, Value, read};
+use hooksd_json::{ReadError, Reading, Value, read};
 
 /// The top-level keys of the protocol.
 pub const KEYS: [&str; 8] = [

@@ -7,7 +7,7 @@ use uuid::Uuid;
 
 use crate::event::EventName;
 use crate::invocation::{BackgroundTask, SessionCron};
-use crate::json::{Integer, RawJson, Text};
+use hooksd_json::{Integer, RawJson, Text};
 
 /// `{"level": ...}`
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

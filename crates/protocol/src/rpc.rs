@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::json::{Dialect, RawJson, ReadError, Value};
+use hooksd_json::{Dialect, RawJson, ReadError, Value};
 
 /// The longest line. Bytes, without the line end. A longer one costs one error, not the connection.
 pub const MAX_LINE: usize = 16 * 1024 * 1024;

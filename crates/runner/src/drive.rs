@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use hooksd_engine::outcome::Outcome;
+use hooksd_protocol::outcome::Outcome;
 use tokio::time::sleep_until;
 use tokio_util::sync::CancellationToken;
 

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hooksd_engine::outcome::End;
+use hooksd_protocol::outcome::End;
 use rustix::io::Errno;
 use rustix::process::Pid;
 use tokio_util::sync::CancellationToken;

@@ -47,7 +47,7 @@ mod words;
 
 pub use bounds::Bounds;
 pub use environment::{Environment, RUN_VARIABLE};
-pub use hooksd_engine::outcome::{Captured, End, Outcome};
+pub use hooksd_protocol::outcome::{Captured, End, Outcome};
 #[cfg(target_os = "macos")]
 pub use launchd::launchd_sockets;
 pub use limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_CAP, OUTPUT_GRACE, QUEUE_LONGEST};

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use hooksd_engine::outcome::{End, Outcome};
+use hooksd_protocol::outcome::{End, Outcome};
 use tokio_util::sync::CancellationToken;
 
 use crate::bounds::{Bounds, LEVELS};

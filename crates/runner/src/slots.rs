@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use hooksd_engine::outcome::End;
+use hooksd_protocol::outcome::End;
 use tokio::sync::oneshot;
 use tokio_util::sync::CancellationToken;
 

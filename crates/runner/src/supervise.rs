@@ -13,7 +13,7 @@
 //! while its leader is not reaped; every state has an input that ends it and that does not depend on the
 //! handler or on the end of a stream.
 
-use hooksd_engine::outcome::End;
+use hooksd_protocol::outcome::End;
 
 use crate::exit::Status;
 

@@ -138,7 +138,7 @@ impl Case {
                     "handler_id": handler.id,
                     "event": handler.event,
                     "active": active,
-                    "message": message.trim_matches(hooksd_config::pattern::chars::is_space),
+                    "message": message.trim_matches(hooksd_pattern::chars::is_space),
                 }));
             });
         let started = Instant::now();

@@ -2,10 +2,10 @@
 //! does not fit: it has to be one of those the vector records.
 
 use hooksd_client::check_response;
+use hooksd_json::{Dialect, ReadError, Value};
 use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::invocation::ServerRequest;
-use hooksd_protocol::json::{Dialect, ReadError, Value};
 use hooksd_protocol::methods::InvokeResult;
 
 use crate::compare::{Rules, is_integer, same};

@@ -8,14 +8,14 @@ use arbitrary::Unstructured;
 use hooksd_config::Handler;
 use hooksd_config::layers::compile;
 use hooksd_config::read::{Contents, Found};
-use hooksd_engine::outcome::{Captured, End, Outcome};
 use hooksd_engine::projection::Facts;
 use hooksd_engine::reduce::reduce;
 use hooksd_engine::terminal;
+use hooksd_json::{Dialect, Value};
 use hooksd_protocol::decision::{Behavior, Body, Decision};
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::json::{Dialect, Value};
 use hooksd_protocol::methods::{Capability, HandlerStatus};
+use hooksd_protocol::outcome::{Captured, End, Outcome};
 
 use super::shape::{self, Words};
 use super::{SHAPED, text};

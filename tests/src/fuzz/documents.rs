@@ -7,8 +7,8 @@ use hooksd_config::layers::{Loaded, PluginDocument, compile};
 use hooksd_config::matcher::{Matched, Matcher};
 use hooksd_config::read::{Contents, Found};
 use hooksd_config::{Handler, Snapshot, check, legacy as list_form, places};
+use hooksd_json::{Dialect, Value};
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::json::{Dialect, Value};
 use hooksd_protocol::methods::Scope;
 
 use super::shape::{Words, spaced};

@@ -2,7 +2,7 @@
 
 use arbitrary::Unstructured;
 use hooksd_config::matcher::{Matched, Matcher};
-use hooksd_config::pattern::Pattern;
+use hooksd_pattern::Pattern;
 use hooksd_protocol::event::EventName;
 
 use super::SHAPED;

@@ -1,7 +1,7 @@
 //! Redaction of what is written down: a planted secret survives nowhere.
 
 use hooksd_engine::redact::{MAX_DEPTH, REDACTED, Redactor};
-use hooksd_protocol::json::{Dialect, RawJson, Value};
+use hooksd_json::{Dialect, RawJson, Value};
 
 use super::shape::{self, Words};
 use super::text;

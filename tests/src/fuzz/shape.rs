@@ -58,7 +58,7 @@ impl Builder<'_> {
     }
 
     fn quoted(&mut self, text: &str) {
-        self.out.push_str(hooksd_protocol::json::RawJson::string(text).get());
+        self.out.push_str(hooksd_json::RawJson::string(text).get());
     }
 
     fn value(&mut self, depth: usize) {

@@ -2,9 +2,9 @@
 
 use hooksd_dialects::{Answer, Dialect, Failing, Given, Occasion, Surroundings, agents, answer, read, sniff};
 use hooksd_engine::plan::PayloadInput;
+use hooksd_json::{Dialect as Json, Value};
 use hooksd_protocol::decision::{Behavior, Body, Decision};
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::json::{Dialect as Json, Value};
 
 use super::shape::Words;
 use super::text;

@@ -11,7 +11,7 @@ use hooksd_config::document::{ListForm, parse_value};
 use hooksd_config::snapshot::{Group, Source};
 use hooksd_engine::plan::{Input, PayloadInput, choose};
 use hooksd_engine::projection::Transcripts;
-use hooksd_protocol::json::{Dialect, Value};
+use hooksd_json::{Dialect, Value};
 use serde_json::json;
 
 use super::{USUAL, payload};

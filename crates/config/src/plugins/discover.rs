@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
+use hooksd_json::{Dialect, Kind, Value};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
-use hooksd_protocol::json::{Dialect, Kind, Value};
 
 use super::manifest::{Plugin, is_id, load};
 use crate::read::{Found, MAX_DOCUMENT, bounded};

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-use hooksd_protocol::json::{Dialect, Kind, Value};
+use hooksd_json::{Dialect, Kind, Value};
 
 use super::data_dir;
 use crate::project::HOOKS_FILE;

@@ -11,8 +11,8 @@ pub mod manifest;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hooksd_json::{Dialect, Value};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
-use hooksd_protocol::json::{Dialect, Value};
 
 use crate::layers::PluginDocument;
 use crate::read::{Found, MAX_DOCUMENT, bounded};

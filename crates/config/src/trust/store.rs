@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use hooksd_protocol::json::python::{ascii_string, ascii_token};
-use hooksd_protocol::json::{Dialect, Kind, Value};
+use hooksd_json::python::{ascii_string, ascii_token};
+use hooksd_json::{Dialect, Kind, Value};
 
 use crate::project;
 use crate::read::{Found, bounded};

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anstyle::AnsiColor;
 use hooksd_client::ClientError;
+use hooksd_json::Text;
 use hooksd_protocol::decision::{Behavior, Body, Permission};
-use hooksd_protocol::json::Text;
 use hooksd_protocol::methods::{
     ExplicitTrust, FingerprintTrust, HookInvoke, InvokeOptions, InvokeResult, Mode, Plugins, SessionOpen,
     SessionRef, Trust,

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hooksd_protocol::json::{Dialect, Kind, Value as Json};
+use hooksd_json::{Dialect, Kind, Value as Json};
 use serde_json::{Map, Value, json};
 
 use super::layout::World;

@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use hooksd_client::program::command;
 use hooksd_engine::projection::{Transcripts, stdin};
+use hooksd_json::{Dialect, Reading, Value as Json};
 use hooksd_protocol::invocation::Invocation;
-use hooksd_protocol::json::{Dialect, Reading, Value as Json};
 use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 use serde_json::value::RawValue;

@@ -5,7 +5,7 @@
 
 use std::time::{Duration, Instant};
 
-use hooksd_protocol::json::{Dialect as JsonDialect, Value};
+use hooksd_json::{Dialect as JsonDialect, Value};
 use hooksd_protocol::rpc::MAX_LINE;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;

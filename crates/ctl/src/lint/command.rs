@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use hooksd_config::bridge;
 use hooksd_config::places::{self, Written, WrittenGroup};
 use hooksd_config::read::{Found, bounded};
-use hooksd_protocol::json::{Kind, Value};
+use hooksd_json::{Kind, Value};
 
 use super::{Document, Finding};
 

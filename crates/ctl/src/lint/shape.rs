@@ -6,8 +6,8 @@ use hooksd_config::bridge;
 use hooksd_config::places::{self, Place, WrittenGroup};
 use hooksd_config::read::Contents;
 use hooksd_engine::explain::near;
+use hooksd_json::{Dialect, Value};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
-use hooksd_protocol::json::{Dialect, Value};
 
 use super::{Document, Finding};
 

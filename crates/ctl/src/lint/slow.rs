@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use hooksd_config::places;
-use hooksd_protocol::json::{Kind, Value};
+use hooksd_json::{Kind, Value};
 use hooksd_protocol::methods::{HandlerStatus, JournalHandler, JournalQuery};
 
 use super::{Document, Finding};

@@ -6,8 +6,8 @@ use std::time::Instant;
 use hooksd_config::Handler;
 use hooksd_config::read::fingerprint;
 use hooksd_engine::plan::{Input, PayloadInput};
+use hooksd_json::{ReadError, Reading, Value, read};
 use hooksd_protocol::invocation::{Invocation, check_cwd};
-use hooksd_protocol::json::{ReadError, Reading, Value, read};
 use hooksd_protocol::methods::{HookProgress, InvokeOptions};
 use hooksd_protocol::rpc::{Frame, RpcError, request_line};
 use uuid::Uuid;
@@ -97,7 +97,7 @@ fn progress(outbox: Outbox, invocation_id: Uuid) -> Progress {
             handler_id: handler.id.clone(),
             event: handler.event,
             active: ended.is_none(),
-            message: message.trim_matches(hooksd_config::pattern::chars::is_space).to_owned(),
+            message: message.trim_matches(hooksd_pattern::chars::is_space).to_owned(),
         };
         if let Ok(line) = request_line(None, "hook/progress", &notification) {
             let _ = outbox.try_send(line);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use hooksd_engine::legacy::stdin;
-use hooksd_protocol::json::{Reading, read};
+use hooksd_json::{Reading, read};
 use hooksd_protocol::methods::LegacyName;
 use hooksd_protocol::rpc::{Frame, RpcError};
 

@@ -31,7 +31,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use hooksd_protocol::json::{Dialect, RawJson, ReadError, Reading, Value, read};
+use hooksd_json::{Dialect, RawJson, ReadError, Reading, Value, read};
 use hooksd_protocol::rpc::{Frame, RpcError, error_code, response_line};
 use hooksd_protocol::schema;
 use serde::Serialize;

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::Arc;
 
 use hooksd_engine::redact::MAX_DEPTH;
-use hooksd_protocol::json::{Dialect, RawJson, Reading, Value, read};
+use hooksd_json::{Dialect, RawJson, Reading, Value, read};
 use hooksd_protocol::methods::{MAX_RECORD_BYTES, MAX_RECORDS, TranscriptAppended, TranscriptRecords};
 use hooksd_protocol::rpc::{Frame, RpcError, error_code};
 

@@ -4,8 +4,8 @@
 //! words stand at the top everywhere. Some events come in camelCase whatever the configuration says, most of those
 //! without a name.
 
+use hooksd_json::Value;
 use hooksd_protocol::event::EventName::*;
-use hooksd_protocol::json::Value;
 
 use super::shared::*;
 use crate::dialect::*;

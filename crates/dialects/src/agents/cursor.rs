@@ -5,8 +5,8 @@
 //! handlers run once. After the tool only `postToolUse` is PostToolUse; its twins keep their names and reach nobody.
 //! Only the twins enforce `ask`, and both get one decision, so that an ask is a deny.
 
+use hooksd_json::Value;
 use hooksd_protocol::event::EventName::*;
-use hooksd_protocol::json::Value;
 
 use super::shared::*;
 use crate::dialect::*;

@@ -4,8 +4,8 @@
 //! and hangs on `ask` when nobody is there; when somebody is, an ask also overrules its own denies. An ask is said only
 //! where a person was promised, and is a deny otherwise.
 
+use hooksd_json::Value;
 use hooksd_protocol::event::EventName::*;
-use hooksd_protocol::json::Value;
 
 use super::shared::*;
 use crate::dialect::*;

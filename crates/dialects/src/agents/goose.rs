@@ -3,8 +3,8 @@
 //! Only a tool and a stop can be blocked. An entry with `on_failure: "block"` takes silence before a tool for a
 //! failure; it goes with `--fail closed`, which is why "no opinion" is an allow there.
 
+use hooksd_json::Value;
 use hooksd_protocol::event::EventName::*;
-use hooksd_protocol::json::Value;
 
 use super::shared::*;
 use crate::dialect::*;

@@ -87,7 +87,7 @@ pub static KIRO_IDE: Dialect = Dialect {
 };
 
 /// `@SERVER/TOOL`.
-fn mcp_name(_: &hooksd_protocol::json::Value<'_>, tool: &str) -> Option<String> {
+fn mcp_name(_: &hooksd_json::Value<'_>, tool: &str) -> Option<String> {
     let (server, tool) = tool.strip_prefix('@')?.split_once('/')?;
     Some(format!("mcp__{server}__{tool}"))
 }

@@ -4,8 +4,8 @@
 //! 2 after a tool do nothing, so feedback goes as context; a rewritten input and context before a tool do nothing
 //! either; `continue: false` on Stop makes it go on.
 
+use hooksd_json::Value;
 use hooksd_protocol::event::EventName::*;
-use hooksd_protocol::json::Value;
 
 use super::shared::*;
 use crate::dialect::*;

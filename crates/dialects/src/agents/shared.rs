@@ -38,12 +38,12 @@ pub(super) const NOTICE: Members = &[("systemMessage", Put::It)];
 pub(super) const TERMINAL: Members = &[("terminalSequence", Put::It)];
 
 /// A member by its name, as JSON.
-pub(super) fn raw(payload: &hooksd_protocol::json::Value<'_>, name: &str) -> Option<String> {
+pub(super) fn raw(payload: &hooksd_json::Value<'_>, name: &str) -> Option<String> {
     payload.get(name).map(|value| value.raw().to_owned())
 }
 
 /// `stop_hook_active` from how often the agent was made to go on.
-pub(super) fn active(payload: &hooksd_protocol::json::Value<'_>, count: &str) -> Derived {
+pub(super) fn active(payload: &hooksd_json::Value<'_>, count: &str) -> Derived {
     match payload.get(count).and_then(|count| count.raw().parse::<f64>().ok()) {
         Some(count) => vec![("stop_hook_active", (count > 0.0).to_string())],
         None => Vec::new(),

@@ -15,9 +15,9 @@ use hooksd_protocol::output::Answer;
 
 use crate::answer::{FullAnswer, Said, exit_reason, last_words, read_stdout};
 use crate::names::{describe, signal_name};
-use crate::outcome::{End, Outcome};
 use crate::projection::Facts;
 use crate::terminal;
+use hooksd_protocol::outcome::{End, Outcome};
 
 use self::verdict::By;
 

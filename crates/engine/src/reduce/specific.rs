@@ -1,9 +1,9 @@
 //! The part of an answer that depends on the event (BEHAVIOUR section 8), and output fields that only some agents
 //! apply (D10).
 
+use hooksd_json::RawJson;
 use hooksd_protocol::decision::{Behavior, Body, Permission};
 use hooksd_protocol::diagnostic::code;
-use hooksd_protocol::json::RawJson;
 use hooksd_protocol::methods::Capability;
 use hooksd_protocol::output::{PermissionDecision, PermissionWord, Specific};
 

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::session::SessionRef;
 use crate::diagnostic::Diagnostic;
 use crate::invocation::Invocation;
-use crate::json::RawJson;
+use hooksd_json::RawJson;
 
 /// Params of `config/explain`. Exactly one of `invocation` and `payload`. Nothing is run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

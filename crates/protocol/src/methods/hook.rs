@@ -11,7 +11,7 @@ use crate::deadline::Deadline;
 use crate::decision::Decision;
 use crate::event::EventName;
 use crate::invocation::Invocation;
-use crate::json::{RawJson, ReadError, Reading, Value, read};
+use hooksd_json::{RawJson, ReadError, Reading, Value, read};
 
 /// Params of `hook/invoke`. Exactly one of `invocation` and `payload`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -73,7 +73,7 @@ impl Serialize for ProtocolVersion {
 
 impl<'de> Deserialize<'de> for ProtocolVersion {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<ProtocolVersion, D::Error> {
-        let version = crate::json::Integer::deserialize(deserializer)?;
+        let version = hooksd_json::Integer::deserialize(deserializer)?;
         if version.as_str() == "1" {
             return Ok(ProtocolVersion);
         }

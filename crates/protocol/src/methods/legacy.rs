@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::session::SessionRef;
-use crate::json::RawJson;
+use hooksd_json::RawJson;
 
 /// An event of the older form (BEHAVIOUR section 11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]

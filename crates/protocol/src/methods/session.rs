@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::diagnostic::Diagnostic;
 use crate::event::EventName;
-use crate::json::{ReadError, Reading, Text, Value, read};
+use hooksd_json::{ReadError, Reading, Text, Value, read};
 
 /// Whether a person is there to be asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

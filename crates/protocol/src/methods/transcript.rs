@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::session::SessionRef;
-use crate::json::{RawJson, Text};
+use hooksd_json::{RawJson, Text};
 
 /// The most records of one request. Records.
 pub const MAX_RECORDS: usize = 1000;

@@ -7,7 +7,7 @@
 use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
-use hooksd_engine::outcome::{Captured, End};
+use hooksd_protocol::outcome::{Captured, End};
 use rustix::io::Errno;
 use tokio::io::unix::AsyncFd;
 use tokio::task::coop::consume_budget;
@@ -244,8 +244,8 @@ impl Exchanged {
         ran_in_instead: Option<String>,
         duration: Duration,
         queued: Duration,
-    ) -> hooksd_engine::outcome::Outcome {
-        hooksd_engine::outcome::Outcome {
+    ) -> hooksd_protocol::outcome::Outcome {
+        hooksd_protocol::outcome::Outcome {
             end: self.end(),
             stdout: self.stdout,
             stderr: self.stderr,

@@ -2,7 +2,7 @@
 
 use std::os::fd::OwnedFd;
 
-use hooksd_engine::outcome::Captured;
+use hooksd_protocol::outcome::Captured;
 use rustix::io::Errno;
 
 use crate::stream::CHUNK;

@@ -13,8 +13,8 @@ use hooksd_config::trust::{Policy, Store};
 use hooksd_config::{layers, now, plugins, project};
 use hooksd_engine::explain::{Circumstances, explain};
 use hooksd_engine::plan::{Input, PayloadInput};
+use hooksd_json::{Dialect, Value};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
-use hooksd_protocol::json::{Dialect, Value};
 use hooksd_protocol::methods::{
     ConfigExplain, ConfigExplained, ExplainedHandler, JournalRecord, Rule, SessionRef,
 };

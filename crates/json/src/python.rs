@@ -27,7 +27,7 @@ pub fn ascii_string(text: &str) -> String {
 /// A string token in ASCII with the content of `token`, which may have surrogates that no Rust string can hold.
 #[must_use]
 pub fn ascii_token(token: &str) -> String {
-    let (content, has_lone_surrogate) = super::value::decode(token);
+    let (content, has_lone_surrogate) = crate::value::decode(token);
     if !has_lone_surrogate {
         return ascii_string(&content);
     }

@@ -8,12 +8,12 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
-use super::value::decode;
+use crate::value::decode;
 
 /// Under this name the reader hands over a value's own text instead of its content.
-pub(super) const RAW_TOKEN: &str = "$hooksd::raw";
+pub(crate) const RAW_TOKEN: &str = "$hooksd::raw";
 /// The same, for strings only.
-pub(super) const TEXT_TOKEN: &str = "$hooksd::text";
+pub(crate) const TEXT_TOKEN: &str = "$hooksd::text";
 
 /// Any JSON value, as it was spelled: key order, digits and escapes untouched. Cheap to clone.
 #[derive(Clone)]
@@ -88,7 +88,7 @@ impl<'de> de::Visitor<'de> for RawVisitor {
 
     // A deserializer without raw values (serde's own buffers) would come here: refuse rather than re-encode.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, _: D) -> Result<RawJson, D::Error> {
-        Err(de::Error::custom("raw JSON can only be read by hooksd_protocol::json::read"))
+        Err(de::Error::custom("raw JSON can only be read by hooksd_json::read"))
     }
 }
 

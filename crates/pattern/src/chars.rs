@@ -3,7 +3,7 @@
 //! Guarantees: each answer is Python 3.13's for every code point assigned in Unicode 15.1; nothing here depends
 //! on the Unicode version of the Rust toolchain.
 
-use super::tables;
+use crate::tables;
 
 /// Whether Python's `\w` matches `c`: a letter, a number of any kind, or the underscore
 pub fn is_word(c: char) -> bool {
@@ -21,13 +21,13 @@ pub fn is_digit(c: char) -> bool {
 }
 
 /// Whether `c` is in a sorted table of inclusive ranges
-pub(super) fn contains(ranges: &[(u32, u32)], c: u32) -> bool {
+pub(crate) fn contains(ranges: &[(u32, u32)], c: u32) -> bool {
     let after = ranges.partition_point(|&(first, _)| first <= c);
     after.checked_sub(1).and_then(|at| ranges.get(at)).is_some_and(|&(_, last)| c <= last)
 }
 
 /// Python's simple lower case, one character to one character
-pub(super) fn lower(c: u32) -> u32 {
+pub(crate) fn lower(c: u32) -> u32 {
     let after = tables::LOWER.partition_point(|&(first, ..)| first <= c);
     match after.checked_sub(1).and_then(|at| tables::LOWER.get(at)) {
         Some(&(first, last, step, add)) if c <= last && (c - first).is_multiple_of(step) => {
@@ -38,6 +38,6 @@ pub(super) fn lower(c: u32) -> u32 {
 }
 
 /// Lower case of ASCII letters only, as under the `a` flag
-pub(super) fn lower_ascii(c: u32) -> u32 {
+pub(crate) fn lower_ascii(c: u32) -> u32 {
     if (0x41..=0x5a).contains(&c) { c + 0x20 } else { c }
 }

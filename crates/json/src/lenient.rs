@@ -1,8 +1,8 @@
 //! How Python's pydantic reads scalars in its lax mode: part of the contract for documents and handler output,
 //! which people write (D23; vectors `reduce/bool/*`, `config/timeout-*`, `config/async-*`).
 
-use super::number::Integer;
-use super::value::{Kind, Value};
+use crate::number::Integer;
+use crate::value::{Kind, Value};
 
 /// A boolean: `true`, 0, 1, 0.0, 1.0 and the words yes/no, on/off, true/false, y/n, t/f in any case.
 /// `None` when the value is none of these.
@@ -39,7 +39,7 @@ pub fn lenient_float(value: &Value<'_>) -> Option<f64> {
 }
 
 /// An integer: digits, a float or string without a fraction, or a boolean.
-pub(super) fn lenient_integer(value: &Value<'_>) -> Option<Integer> {
+pub(crate) fn lenient_integer(value: &Value<'_>) -> Option<Integer> {
     let from_float = |value: f64| {
         // Above 2^63 a double has no fraction but too many digits for i64; pydantic refuses those too.
         (value.fract() == 0.0 && value.abs() < 9.2e18).then(|| Integer::from(value as i64))

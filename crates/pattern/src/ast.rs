@@ -7,33 +7,33 @@ use std::collections::HashSet;
 
 /// Inline flags as a set of bits
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Flags(u8);
+pub(crate) struct Flags(u8);
 
 impl Flags {
-    pub(super) const NONE: Flags = Flags(0);
-    pub(super) const IGNORE_CASE: Flags = Flags(1);
-    pub(super) const MULTI_LINE: Flags = Flags(2);
-    pub(super) const DOT_ALL: Flags = Flags(4);
-    pub(super) const VERBOSE: Flags = Flags(8);
-    pub(super) const ASCII: Flags = Flags(16);
-    pub(super) const UNICODE: Flags = Flags(32);
+    pub(crate) const NONE: Flags = Flags(0);
+    pub(crate) const IGNORE_CASE: Flags = Flags(1);
+    pub(crate) const MULTI_LINE: Flags = Flags(2);
+    pub(crate) const DOT_ALL: Flags = Flags(4);
+    pub(crate) const VERBOSE: Flags = Flags(8);
+    pub(crate) const ASCII: Flags = Flags(16);
+    pub(crate) const UNICODE: Flags = Flags(32);
     /// The flags of which only one can hold
-    pub(super) const TYPE: Flags = Flags(16 | 32);
+    pub(crate) const TYPE: Flags = Flags(16 | 32);
 
-    pub(super) fn has(self, other: Flags) -> bool {
+    pub(crate) fn has(self, other: Flags) -> bool {
         self.0 & other.0 != 0
     }
 
-    pub(super) fn with(self, other: Flags) -> Flags {
+    pub(crate) fn with(self, other: Flags) -> Flags {
         Flags(self.0 | other.0)
     }
 
-    pub(super) fn without(self, other: Flags) -> Flags {
+    pub(crate) fn without(self, other: Flags) -> Flags {
         Flags(self.0 & !other.0)
     }
 
     /// The flags inside a group `(?add-del:...)`
-    pub(super) fn scoped(self, add: Flags, del: Flags) -> Flags {
+    pub(crate) fn scoped(self, add: Flags, del: Flags) -> Flags {
         let outer = if add.has(Flags::TYPE) { self.without(Flags::TYPE) } else { self };
         outer.with(add).without(del)
     }
@@ -41,7 +41,7 @@ impl Flags {
 
 /// A class escape
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum Category {
+pub(crate) enum Category {
     Digit,
     Space,
     Word,
@@ -49,7 +49,7 @@ pub(super) enum Category {
 
 /// One member of a set
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum SetItem {
+pub(crate) enum SetItem {
     /// May be a surrogate, which matches nothing
     Literal(u32),
     /// Inclusive; may hold surrogates, which match nothing
@@ -62,7 +62,7 @@ pub(super) enum SetItem {
 
 /// A position test
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum At {
+pub(crate) enum At {
     Begin,
     BeginLine,
     BeginString,
@@ -74,20 +74,20 @@ pub(super) enum At {
 
 /// How a repeat chooses
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Greed {
+pub(crate) enum Greed {
     Greedy,
     Lazy,
     Possessive,
 }
 
 /// Repeats without an upper limit
-pub(super) const UNLIMITED: u32 = u32::MAX;
+pub(crate) const UNLIMITED: u32 = u32::MAX;
 
-pub(super) type Seq = Vec<Node>;
+pub(crate) type Seq = Vec<Node>;
 
 /// One item of a sequence
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Node {
+pub(crate) enum Node {
     Literal(u32),
     NotLiteral(u32),
     Any,
@@ -133,10 +133,10 @@ impl Node {
 }
 
 /// Fewest and most characters something matches; the top value stands for no limit
-pub(super) type Width = (u64, u64);
+pub(crate) type Width = (u64, u64);
 
 /// The width of a sequence. `groups` holds the widths of closed groups, by number
-pub(super) fn width(seq: &[Node], groups: &[Option<Width>]) -> Width {
+pub(crate) fn width(seq: &[Node], groups: &[Option<Width>]) -> Width {
     let widest = |branches: &mut dyn Iterator<Item = Width>| {
         branches.fold((u64::MAX, 0), |(low, high), (l, h)| (low.min(l), high.max(h)))
     };
@@ -163,13 +163,13 @@ pub(super) fn width(seq: &[Node], groups: &[Option<Width>]) -> Width {
 }
 
 /// The items without repetitions, in order
-pub(super) fn distinct(items: Vec<SetItem>) -> Vec<SetItem> {
+pub(crate) fn distinct(items: Vec<SetItem>) -> Vec<SetItem> {
     let mut seen = HashSet::new();
     items.into_iter().filter(|&item| seen.insert(item)).collect()
 }
 
 /// Alternatives as Python keeps them: a common start is moved out, and single characters become one set
-pub(super) fn alternatives(mut items: Vec<Seq>) -> Seq {
+pub(crate) fn alternatives(mut items: Vec<Seq>) -> Seq {
     if items.len() == 1 {
         return items.pop().unwrap_or_default();
     }

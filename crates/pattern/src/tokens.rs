@@ -3,28 +3,28 @@
 //! Guarantees: the units are those of Python's tokenizer, so an escaped `)`, `]` or line end never ends a
 //! comment, a set or a name. Offsets count characters.
 
-use super::{PatternError, ast};
+use crate::{PatternError, ast};
 
 /// Digits of the longest number Python reads, leading zeros included.
-pub(super) const MAX_DIGITS: usize = 4300;
+pub(crate) const MAX_DIGITS: usize = 4300;
 
 /// One unit of an expression
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Token {
+pub(crate) enum Token {
     Plain(char),
     Escaped(char),
 }
 
 /// A place in an expression
 #[derive(Debug)]
-pub(super) struct Tokens {
+pub(crate) struct Tokens {
     items: Vec<(usize, Token)>,
     next: usize,
     chars: usize,
 }
 
 impl Tokens {
-    pub(super) fn new(text: &str) -> Result<Tokens, PatternError> {
+    pub(crate) fn new(text: &str) -> Result<Tokens, PatternError> {
         let mut items = Vec::new();
         let mut chars = text.chars().enumerate();
         while let Some((at, c)) = chars.next() {
@@ -40,25 +40,25 @@ impl Tokens {
         Ok(Tokens { items, next: 0, chars: text.chars().count() })
     }
 
-    pub(super) fn peek(&self) -> Option<Token> {
+    pub(crate) fn peek(&self) -> Option<Token> {
         self.items.get(self.next).map(|&(_, token)| token)
     }
 
-    pub(super) fn take(&mut self) -> Option<Token> {
+    pub(crate) fn take(&mut self) -> Option<Token> {
         let token = self.peek()?;
         self.next += 1;
         Some(token)
     }
 
     /// Takes the next token if it is this plain character
-    pub(super) fn eat(&mut self, c: char) -> bool {
+    pub(crate) fn eat(&mut self, c: char) -> bool {
         let found = self.peek() == Some(Token::Plain(c));
         self.next += usize::from(found);
         found
     }
 
     /// Takes up to `most` plain characters that `wanted` accepts
-    pub(super) fn take_while(&mut self, most: usize, wanted: impl Fn(char) -> bool) -> String {
+    pub(crate) fn take_while(&mut self, most: usize, wanted: impl Fn(char) -> bool) -> String {
         let mut taken = String::new();
         while taken.len() < most
             && let Some(Token::Plain(c)) = self.peek()
@@ -71,7 +71,7 @@ impl Tokens {
     }
 
     /// Takes a name that ends with `end`
-    pub(super) fn take_name(&mut self, end: char) -> Result<String, PatternError> {
+    pub(crate) fn take_name(&mut self, end: char) -> Result<String, PatternError> {
         let start = self.offset();
         let mut name = String::new();
         loop {
@@ -86,21 +86,21 @@ impl Tokens {
     }
 
     /// Offset of the next token, in characters
-    pub(super) fn offset(&self) -> usize {
+    pub(crate) fn offset(&self) -> usize {
         self.items.get(self.next).map_or(self.chars, |&(at, _)| at)
     }
 
-    pub(super) fn mark(&self) -> usize {
+    pub(crate) fn mark(&self) -> usize {
         self.next
     }
 
-    pub(super) fn reset(&mut self, mark: usize) {
+    pub(crate) fn reset(&mut self, mark: usize) {
         self.next = mark;
     }
 }
 
 /// The two counts of `{n}`, `{n,}`, `{,m}` or `{n,m}`; `None` if the brace at `open` is an ordinary character
-pub(super) fn interval(tokens: &mut Tokens, open: usize) -> Result<Option<(u32, u32)>, PatternError> {
+pub(crate) fn interval(tokens: &mut Tokens, open: usize) -> Result<Option<(u32, u32)>, PatternError> {
     let start = tokens.mark();
     if tokens.peek() == Some(Token::Plain('}')) {
         return Ok(None);

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
 /// Under this name the reader hands over an integer's digits.
-pub(super) const INTEGER_TOKEN: &str = "$hooksd::integer";
+pub(crate) const INTEGER_TOKEN: &str = "$hooksd::integer";
 
 /// An integer in decimal digits, with `-` when negative; no leading zeros, never `-0`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -138,7 +138,7 @@ impl JsonSchema for Integer {
 
 #[cfg(test)]
 mod tests {
-    use super::Integer;
+    use crate::Integer;
 
     fn integer(text: &str) -> Integer {
         Integer::parse(text).unwrap()

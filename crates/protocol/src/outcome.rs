@@ -1,4 +1,4 @@
-//! What became of one handler run: plain data, made by the runner, read by [`crate::reduce`].
+//! What became of one handler run: plain data, made by the runner, read by the engine: both depend on this crate and not on each other.
 
 use std::time::Duration;
 

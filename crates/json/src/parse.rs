@@ -43,7 +43,7 @@ impl fmt::Display for ParseError {
 impl std::error::Error for ParseError {}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum NodeKind {
+pub(crate) enum NodeKind {
     Null,
     Bool(bool),
     Number,
@@ -59,11 +59,11 @@ pub(super) enum NodeKind {
 
 /// One value: its kind, its span, and the index after its subtree.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Node {
-    pub(super) kind: NodeKind,
-    pub(super) start: u32,
-    pub(super) end: u32,
-    pub(super) next: u32,
+pub(crate) struct Node {
+    pub(crate) kind: NodeKind,
+    pub(crate) start: u32,
+    pub(crate) end: u32,
+    pub(crate) next: u32,
 }
 
 /// The high bit of each byte that is a quote, a backslash or a control character; exact for the lowest such byte, and
@@ -79,7 +79,7 @@ fn special_bytes(word: u64) -> u64 {
 }
 
 /// Scans one value with white space around it, nothing else.
-pub(super) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Node>, ParseError> {
+pub(crate) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Node>, ParseError> {
     if u32::try_from(text.len()).is_err() {
         return Err(error_at(text, 0, "text is longer than 4 GiB"));
     }

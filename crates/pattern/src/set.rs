@@ -3,8 +3,8 @@
 //! Guarantees: under IGNORECASE a set holds exactly the characters Python matches: those whose lower case is that
 //! of a member, or is equivalent to it in Python's own table (`i` with dotless and dotted i, `k` with the Kelvin sign).
 
-use super::ast::{Category, Flags, SetItem};
-use super::{chars, tables};
+use crate::ast::{Category, Flags, SetItem};
+use crate::{chars, tables};
 
 /// Last character that Python keeps in its table of a set; it treats higher ones in another way.
 const LAST_LOW: u32 = 0xffff;
@@ -16,14 +16,14 @@ type Escape = (Category, bool);
 
 /// One character of the subject against a fixed set
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub(super) struct CharSet {
+pub(crate) struct CharSet {
     /// Sorted, disjoint, inclusive
     ranges: Box<[(u32, u32)]>,
 }
 
 impl CharSet {
     /// The set that these items mean under these flags
-    pub(super) fn new(items: &[SetItem], negated: bool, flags: Flags) -> CharSet {
+    pub(crate) fn new(items: &[SetItem], negated: bool, flags: Flags) -> CharSet {
         let ascii = flags.has(Flags::ASCII);
         let ignore_case = flags.has(Flags::IGNORE_CASE);
         let (mut ranges, mut high) = (Ranges::new(), Ranges::new());
@@ -55,12 +55,12 @@ impl CharSet {
         CharSet { ranges: if negated { complement(&ranges) } else { ranges }.into() }
     }
 
-    pub(super) fn contains(&self, c: char) -> bool {
+    pub(crate) fn contains(&self, c: char) -> bool {
         chars::contains(&self.ranges, c.into())
     }
 
     /// The only member, if there is only one
-    pub(super) fn single(&self) -> Option<char> {
+    pub(crate) fn single(&self) -> Option<char> {
         match *self.ranges {
             [(first, last)] if first == last => char::from_u32(first),
             _ => None,
@@ -68,7 +68,7 @@ impl CharSet {
     }
 
     /// How much the set takes, in ranges
-    pub(super) fn size(&self) -> usize {
+    pub(crate) fn size(&self) -> usize {
         self.ranges.len()
     }
 }

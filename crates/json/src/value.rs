@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::rc::Rc;
 
-use super::parse::{Dialect, Node, NodeKind, ParseError, scan};
+use crate::parse::{Dialect, Node, NodeKind, ParseError, scan};
 
 /// Up to how many members an object is searched without a hash map. Members.
 const FEW_MEMBERS: usize = 32;
@@ -316,7 +316,7 @@ fn inside(token: &str) -> &str {
 }
 
 /// Decodes a JSON string token, quotes included. The flag says that a lone surrogate became U+FFFD.
-pub(super) fn decode(token: &str) -> (Cow<'_, str>, bool) {
+pub(crate) fn decode(token: &str) -> (Cow<'_, str>, bool) {
     let inner = inside(token);
     if !inner.contains('\\') {
         return (Cow::Borrowed(inner), false);

@@ -3,9 +3,9 @@
 //! Guarantees: accepts what Python accepts, with the same structure, except for the few things reported as not
 //! supported; refuses everything Python refuses. Recursion is bounded by `MAX_NESTING`.
 
-use super::ast::{At, Flags, Greed, Node, Seq, UNLIMITED, Width, alternatives, width};
-use super::tokens::{MAX_DIGITS, Token, Tokens, interval};
-use super::{MAX_NESTING, PatternError};
+use crate::ast::{At, Flags, Greed, Node, Seq, UNLIMITED, Width, alternatives, width};
+use crate::tokens::{MAX_DIGITS, Token, Tokens, interval};
+use crate::{MAX_NESTING, PatternError};
 
 /// Widest look-behind in characters; Python keeps the width in 32 bits.
 const MAX_LOOK_BEHIND: u64 = u32::MAX as u64;
@@ -15,17 +15,17 @@ const MAX_GROUP_NUMBER: usize = 1_073_741_823;
 
 /// A read expression
 #[derive(Debug)]
-pub(super) struct Parsed {
-    pub(super) seq: Seq,
+pub(crate) struct Parsed {
+    pub(crate) seq: Seq,
     /// The flags that hold for the whole expression
-    pub(super) flags: Flags,
+    pub(crate) flags: Flags,
     /// Number of groups, the whole match included
-    pub(super) groups: usize,
-    pub(super) width: Width,
+    pub(crate) groups: usize,
+    pub(crate) width: Width,
 }
 
 /// Reads a whole expression
-pub(super) fn parse(text: &str) -> Result<Parsed, PatternError> {
+pub(crate) fn parse(text: &str) -> Result<Parsed, PatternError> {
     let mut parser = Parser {
         tokens: Tokens::new(text)?,
         flags: Flags::NONE,
@@ -51,8 +51,8 @@ pub(super) fn parse(text: &str) -> Result<Parsed, PatternError> {
 
 /// What is known so far while reading
 #[derive(Debug)]
-pub(super) struct Parser {
-    pub(super) tokens: Tokens,
+pub(crate) struct Parser {
+    pub(crate) tokens: Tokens,
     flags: Flags,
     /// Width of each group by number; `None` while it is open. Number 0 is the whole match
     groups: Vec<Option<Width>>,
@@ -302,7 +302,7 @@ impl Parser {
     }
 
     /// A group that a reference at this place may refer to
-    pub(super) fn referable(&self, group: usize, offset: usize) -> Result<usize, PatternError> {
+    pub(crate) fn referable(&self, group: usize, offset: usize) -> Result<usize, PatternError> {
         match self.groups.get(group) {
             None => Err(PatternError::python(offset, "a reference to a group that does not exist")),
             Some(None) => Err(PatternError::python(offset, "a reference to a group that is still open")),
@@ -373,7 +373,7 @@ fn flag(token: Option<Token>) -> Option<Flags> {
 /// Refuses what is no identifier. Python knows more scripts than this does
 fn check_name(name: &str, offset: usize) -> Result<(), PatternError> {
     let letter = |c: char| {
-        c.is_ascii_alphabetic() || c == '_' || super::chars::contains(super::tables::NAME, c.into())
+        c.is_ascii_alphabetic() || c == '_' || crate::chars::contains(crate::tables::NAME, c.into())
     };
     if name.starts_with(|c: char| c.is_ascii_digit()) {
         return Err(PatternError::python(offset, "a group name that is no identifier"));

@@ -8,7 +8,7 @@ const NONE: u32 = u32::MAX;
 
 /// The start and end of every group
 #[derive(Debug)]
-pub(super) struct Captures {
+pub(crate) struct Captures {
     /// Positions: twice the group's number less two for its start, one more for its end
     marks: Vec<u32>,
     /// How many marks count; those behind are leftovers of failed attempts
@@ -19,7 +19,7 @@ pub(super) struct Captures {
 
 /// The state of the captures at an earlier time
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Saved {
+pub(crate) struct Saved {
     start: u32,
     count: u32,
     valid: u32,
@@ -27,23 +27,23 @@ pub(super) struct Saved {
 
 impl Saved {
     /// How many values are kept
-    pub(super) fn size(self) -> usize {
+    pub(crate) fn size(self) -> usize {
         self.count as usize
     }
 }
 
 impl Captures {
-    pub(super) fn new(marks: usize) -> Captures {
+    pub(crate) fn new(marks: usize) -> Captures {
         Captures { marks: vec![NONE; marks], valid: 0, saved: Vec::new() }
     }
 
     /// Forgets everything, for the next start of an attempt
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.valid = 0;
     }
 
     /// Remembers the present state, and the values too if `values`
-    pub(super) fn save(&mut self, values: bool) -> Saved {
+    pub(crate) fn save(&mut self, values: bool) -> Saved {
         let start = self.saved.len() as u32;
         let count = if values { self.valid } else { 0 };
         self.saved.extend(self.marks.iter().take(count as usize));
@@ -51,7 +51,7 @@ impl Captures {
     }
 
     /// Goes back to a state, which stays remembered
-    pub(super) fn restore(&mut self, saved: Saved) {
+    pub(crate) fn restore(&mut self, saved: Saved) {
         let values = self.saved.iter().skip(saved.start as usize).take(saved.size());
         for (mark, value) in self.marks.iter_mut().zip(values) {
             *mark = *value;
@@ -60,12 +60,12 @@ impl Captures {
     }
 
     /// Drops this remembered state and all later ones
-    pub(super) fn discard(&mut self, saved: Saved) {
+    pub(crate) fn discard(&mut self, saved: Saved) {
         self.saved.truncate(saved.start as usize);
     }
 
     /// Remembers a position, and says how many marks before it were skipped
-    pub(super) fn mark(&mut self, mark: usize, at: usize) -> usize {
+    pub(crate) fn mark(&mut self, mark: usize, at: usize) -> usize {
         let Some(slot) = self.marks.get_mut(mark) else { return 0 };
         *slot = at as u32;
         let skipped = mark.saturating_sub(self.valid as usize);
@@ -75,7 +75,7 @@ impl Captures {
     }
 
     /// Where a group begins and ends, if it has taken part
-    pub(super) fn group(&self, group: usize) -> Option<(usize, usize)> {
+    pub(crate) fn group(&self, group: usize) -> Option<(usize, usize)> {
         let start = group.checked_sub(1)? * 2;
         if start + 1 >= self.valid as usize {
             return None;

@@ -3,17 +3,17 @@
 //! Guarantees: `[` inside a set is an ordinary character, and so are `&&`, `||`, `~~` and `--` (no nested sets, no
 //! set operations); unknown escapes of ASCII letters and of digits are refused.
 
-use super::PatternError;
-use super::ast::{At, Category, Node, SetItem, distinct};
-use super::parse::Parser;
-use super::tokens::Token;
+use crate::PatternError;
+use crate::ast::{At, Category, Node, SetItem, distinct};
+use crate::parse::Parser;
+use crate::tokens::Token;
 
 /// Highest value of an octal escape.
 const MAX_OCTAL: u32 = 0o377;
 
 impl Parser {
     /// An escape outside a set
-    pub(super) fn escape(&mut self, c: char, offset: usize) -> Result<Node, PatternError> {
+    pub(crate) fn escape(&mut self, c: char, offset: usize) -> Result<Node, PatternError> {
         let boundary = |negated| Node::At(At::Boundary { ascii: false, negated });
         Ok(match c {
             'A' => Node::At(At::BeginString),
@@ -80,7 +80,7 @@ impl Parser {
     }
 
     /// A set, after its opening bracket
-    pub(super) fn set(&mut self, open: usize) -> Result<Node, PatternError> {
+    pub(crate) fn set(&mut self, open: usize) -> Result<Node, PatternError> {
         let negated = self.tokens.eat('^');
         let mut items = Vec::new();
         loop {

@@ -1,7 +1,7 @@
 //! A value into a type, by serde: one reader for requests, documents and handler output.
 //!
-//! Guarantees on top of serde's derive: duplicate keys take the last, [`RawJson`](super::RawJson) and
-//! [`Text`](super::Text) keep their spelling, integers have any size, and an error names the path of the field.
+//! Guarantees on top of serde's derive: duplicate keys take the last, [`RawJson`](crate::RawJson) and
+//! [`Text`](crate::Text) keep their spelling, integers have any size, and an error names the path of the field.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,10 +9,10 @@ use std::fmt;
 use serde::de::value::StrDeserializer;
 use serde::de::{self, DeserializeOwned, Deserializer, IntoDeserializer, Visitor};
 
-use super::lenient::{lenient_bool, lenient_float, lenient_integer};
-use super::number::{INTEGER_TOKEN, Integer};
-use super::raw::{RAW_TOKEN, TEXT_TOKEN};
-use super::value::{Kind, Value};
+use crate::lenient::{lenient_bool, lenient_float, lenient_integer};
+use crate::number::{INTEGER_TOKEN, Integer};
+use crate::raw::{RAW_TOKEN, TEXT_TOKEN};
+use crate::value::{Kind, Value};
 
 /// How scalars are read (D23).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,16 +4,16 @@
 //! back are those of CPython 3.13; every search ends after `MAX_STEPS` steps. Recursion happens only for atomic
 //! groups, possessive repeats and look-arounds, so the nesting of the expression bounds it.
 
-use super::ast::{At, Greed, UNLIMITED};
-use super::captures::{Captures, Saved};
-use super::program::{Inst, One, Program};
-use super::{BoundReached, chars};
+use crate::ast::{At, Greed, UNLIMITED};
+use crate::captures::{Captures, Saved};
+use crate::program::{Inst, One, Program};
+use crate::{BoundReached, chars};
 
 /// No loop, or no position
 const NONE: u32 = u32::MAX;
 
 /// `re.search` as yes or no, within so many steps; those that it takes are taken off
-pub(super) fn search(program: &Program, subject: &str, left: &mut usize) -> Result<bool, BoundReached> {
+pub(crate) fn search(program: &Program, subject: &str, left: &mut usize) -> Result<bool, BoundReached> {
     let text: Vec<char> = subject.chars().collect();
     let anchored = matches!(program.code.first(), Some(Inst::At(At::Begin | At::BeginString)));
     let mut run = Run {

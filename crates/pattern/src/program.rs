@@ -5,14 +5,14 @@
 
 use std::collections::HashMap;
 
-use super::ast::{At, Flags, Greed, Node, Seq, SetItem};
-use super::parse::Parsed;
-use super::set::CharSet;
-use super::{MAX_SET_RANGES, PatternError};
+use crate::ast::{At, Flags, Greed, Node, Seq, SetItem};
+use crate::parse::Parsed;
+use crate::set::CharSet;
+use crate::{MAX_SET_RANGES, PatternError};
 
 /// A test of one character
 #[derive(Clone, Copy, Debug)]
-pub(super) enum One {
+pub(crate) enum One {
     Any,
     NotNewline,
     Char(char),
@@ -22,7 +22,7 @@ pub(super) enum One {
 
 /// One instruction. Targets are indices of instructions
 #[derive(Debug)]
-pub(super) enum Inst {
+pub(crate) enum Inst {
     One(One),
     At(At),
     /// Remember the position: twice the group's number less two for its start, plus one for its end
@@ -73,17 +73,17 @@ pub(super) enum Inst {
 
 /// A compiled expression
 #[derive(Debug)]
-pub(super) struct Program {
-    pub(super) code: Vec<Inst>,
-    pub(super) sets: Vec<CharSet>,
+pub(crate) struct Program {
+    pub(crate) code: Vec<Inst>,
+    pub(crate) sets: Vec<CharSet>,
     /// Number of marks to remember; none if nothing reads them
-    pub(super) marks: usize,
+    pub(crate) marks: usize,
     /// Fewest characters of a match
-    pub(super) min: u64,
+    pub(crate) min: u64,
 }
 
 /// Compiles a whole expression
-pub(super) fn compile(parsed: &Parsed) -> Result<Program, PatternError> {
+pub(crate) fn compile(parsed: &Parsed) -> Result<Program, PatternError> {
     let mut compiler = Compiler::default();
     compiler.sequence(&parsed.seq, parsed.flags);
     compiler.code.push(Inst::Success);
@@ -169,8 +169,8 @@ impl Compiler {
                 let fold: Option<fn(u32) -> u32> =
                     match (flags.has(Flags::IGNORE_CASE), flags.has(Flags::ASCII)) {
                         (false, _) => None,
-                        (true, false) => Some(super::chars::lower),
-                        (true, true) => Some(super::chars::lower_ascii),
+                        (true, false) => Some(crate::chars::lower),
+                        (true, true) => Some(crate::chars::lower_ascii),
                     };
                 self.code.push(Inst::GroupRef { group: *group, fold });
             }
