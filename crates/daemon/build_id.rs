@@ -4,13 +4,16 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// What makes the daemon, from the folder of either crate.
-const SOURCES: [&str; 7] = [
+const SOURCES: [&str; 10] = [
     "../../Cargo.lock",
+    "../json/src",
+    "../pattern/src",
     "../protocol/src",
     "../config/src",
     "../engine/src",
     "../runner/src",
     "../client/src",
+    "../journal/src",
     "../daemon/src",
 ];
 

@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::fs;
 
-use hooksd::fanout::{Surroundings, fan_out};
-use hooksd::lifecycle::Handled;
+use hooksd::base::handled::Handled;
+use hooksd::event::fanout::{Surroundings, fan_out};
 use hooksd_config::layers::{PluginDocument, load};
 use hooksd_engine::environment::is_secret;
 use hooksd_engine::plan::choose;

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use hooksd::fanout::{Surroundings, fan_out};
+use hooksd::event::fanout::{Surroundings, fan_out};
 use hooksd_config::layers::{Loaded, load};
 use hooksd_engine::plan::choose;
 use hooksd_engine::projection::Transcripts;

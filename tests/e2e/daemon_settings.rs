@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use hooksd::configure::KEYS;
+use hooksd::server::configure::KEYS;
 use hooksd_tests::harness::{World, daemon, program, world};
 use serde_json::{Value, json};
 

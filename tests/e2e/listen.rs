@@ -6,7 +6,7 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 
-use hooksd::listen::{ListenError, listen};
+use hooksd::server::listen::{ListenError, listen};
 use hooksd_protocol::socket::MAX_SOCKET_PATH;
 use hooksd_tests::harness::{quietly, world};
 use serde_json::json;

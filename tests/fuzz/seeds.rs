@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use hooksd::configure::{KEYS, Key, Kind};
+use hooksd::server::configure::{KEYS, Key, Kind};
 use hooksd_tests::fuzz::Target;
 use serde_json::Value;
 

@@ -51,12 +51,12 @@ fn every_diagnostic_code_is_described_and_no_other() {
 #[test]
 fn every_setting_is_described_with_default_and_range_and_no_other() {
     let page = text("docs/operations.md");
-    for key in hooksd::configure::KEYS {
+    for key in hooksd::server::configure::KEYS {
         let row = format!("| `{}` | `{}` | {} | {} |", key.name, key.variable, key.default, key.range());
         assert!(page.contains(&row), "docs/operations.md does not have the row {row}");
     }
     let rows = page.lines().filter(|line| line.starts_with("| `") && line.contains("| `HOOKSD_")).count();
-    assert_eq!(rows, hooksd::configure::KEYS.len());
+    assert_eq!(rows, hooksd::server::configure::KEYS.len());
 }
 
 #[test]

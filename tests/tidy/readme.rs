@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 
-use hooksd::listen::listen;
+use hooksd::server::listen::listen;
 use hooksd::{Settings, Shutdown, demo};
 
 use crate::text;

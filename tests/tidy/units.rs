@@ -10,7 +10,7 @@ fn the_systemd_unit_starts_hooksd_and_leaves_it_time_to_drain() {
     assert_eq!(value("ExecStart"), Some("%h/.cargo/bin/hooksd"));
     assert_eq!((value("Type"), value("KillMode")), (Some("notify"), Some("mixed")));
     let stop: u64 = value("TimeoutStopSec").unwrap().parse().unwrap();
-    assert!(stop > hooksd::settings::DRAIN_SECONDS + 3, "systemd would cut the drain short");
+    assert!(stop > hooksd::base::settings::DRAIN_SECONDS + 3, "systemd would cut the drain short");
     assert!(value("WatchdogSec").unwrap().parse::<u64>().unwrap() > 0);
 }
 

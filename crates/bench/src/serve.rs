@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use hooksd::listen::listen;
+use hooksd::server::listen::listen;
 use hooksd::{Settings, Shutdown};
 
 /// Serves until it is killed. `told`: with the journal and the log.

@@ -18,9 +18,9 @@ use hooksd_protocol::methods::{
 };
 use serde_json::json;
 
-use crate::daemon::Shutdown;
-use crate::listen::listen;
-use crate::settings::Settings;
+use crate::base::settings::Settings;
+use crate::base::shutdown::Shutdown;
+use crate::server::listen::listen;
 
 /// The demo's hooks.json: a guard, a context script, a formatter's note, a gate before stopping.
 const HOOKS: &str = r#"{
@@ -49,7 +49,7 @@ const HOOKS: &str = r#"{
 /// The part of [`HOOKS`] that the demo edits, before and after.
 const EDIT: (&str, &str) = ("\"matcher\": \"Bash\"", "\"matcher\": \"^(Bash|Write)$\"");
 
-/// Plays the demo, writing what happens to `out`. Once its daemon is told to stop, it ends, and leaves nothing either.
+/// Plays the demo, writing what happens to `out`. DeliveryCache its daemon is told to stop, it ends, and leaves nothing either.
 ///
 /// # Errors
 /// When the temporary folder, the daemon or a call fails, or it was told to stop.
@@ -100,7 +100,7 @@ async fn scenes(out: &mut (dyn Write + Send), socket: &Path, root: &Path, docume
     let beta = Agent::open("beta", socket, root).await?;
     writeln!(
         out,
-        "\nTwo agents have opened a session each. Both are pinned to snapshot {}.\n",
+        "\nTwo agents have opened a session each. Both are config to snapshot {}.\n",
         alpha.snapshot()
     )?;
 
@@ -128,7 +128,7 @@ async fn scenes(out: &mut (dyn Write + Send), socket: &Path, root: &Path, docume
         "call": { "id": "c3", "name": "write_file", "args": { "file_path": "x", "content": "rm -rf /" } },
     });
     let before = alpha.send(&write_call).await?;
-    writeln!(out, "The sessions are pinned, so nothing changes until they reload:\n")?;
+    writeln!(out, "The sessions are config, so nothing changes until they reload:\n")?;
     show(out, &alpha, &write_call, &before)?;
     let reloaded = alpha.reload().await?;
     writeln!(out, "\nalpha reloads and runs against snapshot {}:\n", short(&reloaded.snapshot.id))?;

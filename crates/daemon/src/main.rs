@@ -9,10 +9,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use clap::{Parser, Subcommand};
-use hooksd::background::{self, Starter};
-use hooksd::configure::{self, Given, SettingsError};
-use hooksd::listen::{ListenError, listen, listen_in_turn};
-use hooksd::{Settings, Shutdown, activation, demo, service};
+use hooksd::base::notify;
+use hooksd::server::activation;
+use hooksd::server::background::{self, Starter};
+use hooksd::server::configure::{self, Given, SettingsError};
+use hooksd::server::listen::{ListenError, listen, listen_in_turn};
+use hooksd::{Settings, Shutdown, demo};
 use rustix::process::Signal;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
@@ -204,7 +206,7 @@ fn serve(
         if let Some(starter) = starter.take() {
             starter.listening();
         }
-        service::ready();
+        notify::ready();
         // A task like those of its connections: they begin on the thread that accepted them.
         let served = tokio::spawn(hooksd::run(listener, settings, shutdown)).await;
         signals.abort();
@@ -232,11 +234,11 @@ fn watch_signals(shutdown: Shutdown) -> Result<JoinHandle<()>> {
                 _ = interrupt.recv() => shutdown.once_more(),
                 _ = hangup.recv() => {
                     tracing::info!("HUP: looking at all documents");
-                    service::reloading();
+                    notify::reloading();
                     if !shutdown.reload.within(RELOAD_LONGEST).await {
                         tracing::warn!("the documents are still being looked at");
                     }
-                    service::ready();
+                    notify::ready();
                 }
             }
         }

@@ -33,6 +33,12 @@ pub struct ReadError {
 }
 
 impl ReadError {
+    /// An error of the field at this path, which is empty for the value itself.
+    #[must_use]
+    pub fn new(path: impl Into<String>, message: impl Into<String>) -> ReadError {
+        ReadError { path: path.into(), message: message.into() }
+    }
+
     /// The same error one level further out.
     #[must_use]
     pub fn within(mut self, parent: &str) -> ReadError {

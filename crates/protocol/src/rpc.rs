@@ -50,6 +50,9 @@ pub struct RpcError {
     pub data: Option<serde_json::Value>,
 }
 
+/// How long a client that was told -32005 should wait before it asks again. Milliseconds.
+pub const RETRY_AFTER_MS: u64 = 200;
+
 impl RpcError {
     /// An error without data.
     #[must_use]
@@ -61,6 +64,13 @@ impl RpcError {
     #[must_use]
     pub fn with(self, data: serde_json::Value) -> RpcError {
         RpcError { data: Some(data), ..self }
+    }
+
+    /// -32005: too much is going on, and the same request may be served a little later. Says when to ask again.
+    #[must_use]
+    pub fn overloaded(message: impl Into<String>) -> RpcError {
+        RpcError::new(error_code::OVERLOADED, message)
+            .with(serde_json::json!({ "retry_after_ms": RETRY_AFTER_MS }))
     }
 
     /// -32602 that names the field.

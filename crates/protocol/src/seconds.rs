@@ -15,6 +15,12 @@ pub fn to_duration(seconds: f64) -> Duration {
     Duration::new(whole as u64, nanos.min(999_999_999))
 }
 
+/// A duration as messages carry it: whole milliseconds, rounded down; the largest number for what does not fit.
+#[must_use]
+pub fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use hooksd::fanout::{Surroundings, fan_out};
+use hooksd::event::fanout::{Surroundings, fan_out};
 use hooksd_config::layers::load;
 use hooksd_engine::plan::choose;
 use hooksd_engine::projection::Transcripts;
@@ -130,8 +130,8 @@ impl Case {
         surroundings.output_cap = self.output_cap.unwrap_or(surroundings.output_cap);
         let reports = Arc::new(Mutex::new(Vec::new()));
         let hear = reports.clone();
-        let progress =
-            Arc::new(move |handler: &hooksd_config::Handler, ended: Option<&hooksd::lifecycle::Handled>| {
+        let progress = Arc::new(
+            move |handler: &hooksd_config::Handler, ended: Option<&hooksd::base::handled::Handled>| {
                 let active = ended.is_none();
                 let message = handler.status_message.as_deref().unwrap_or_default();
                 hear.lock().unwrap().push(json!({
@@ -140,7 +140,8 @@ impl Case {
                     "active": active,
                     "message": message.trim_matches(hooksd_pattern::chars::is_space),
                 }));
-            });
+            },
+        );
         let started = Instant::now();
         let outcomes =
             fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), Some(progress)).await;

@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 
-use hooksd::configure;
+use hooksd::server::configure;
 use hooksd_config::dotenv;
 use hooksd_config::layers::compile;
 use hooksd_config::plugins::{collect, manifest};

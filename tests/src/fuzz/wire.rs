@@ -4,8 +4,8 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use hooksd::lines::{Line, Lines};
-use hooksd::unfinished::Unfinished;
+use hooksd::base::partial_lines::PartialLineBudget;
+use hooksd::rpc::lines::{Line, Lines};
 use hooksd_engine::plan::PayloadInput;
 use hooksd_engine::projection::{Facts, Transcripts, stdin, subject};
 use hooksd_json::{Dialect, Kind, RawJson, ReadError, Reading, Value, read};
@@ -100,7 +100,7 @@ fn at_once<T>(future: impl Future<Output = T>) -> T {
 
 fn split(bytes: &[u8], limit: usize, size: usize) -> Vec<Option<Vec<u8>>> {
     let parts = Parts { rest: bytes, size, seed: bytes.len() as u64 };
-    let mut lines = Lines::new(parts, limit, Arc::<Unfinished>::default().share());
+    let mut lines = Lines::new(parts, limit, Arc::<PartialLineBudget>::default().lease());
     let mut all = Vec::new();
     loop {
         match at_once(lines.next()).unwrap() {

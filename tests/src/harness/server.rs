@@ -5,7 +5,7 @@ use std::fs;
 use std::process::{Child, Stdio};
 use std::sync::{Arc, PoisonError};
 
-use hooksd::listen::{Socket, listen};
+use hooksd::server::listen::{Socket, listen};
 use hooksd::{Settings, Shutdown};
 use rustix::process::Signal;
 use serde_json::json;

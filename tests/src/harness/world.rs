@@ -32,9 +32,9 @@ pub struct Setup {
     /// Look at documents every second instead of watching them. Only inside the test's process.
     pub poll: bool,
     /// How many processes stay or wait, and how long. Only inside the test's process.
-    pub warm: hooksd::settings::WarmLimits,
+    pub warm: hooksd::base::settings::WarmLimits,
     /// What is kept of events. Only inside the test's process.
-    pub journal: hooksd::settings::JournalSettings,
+    pub journal: hooksd::base::settings::JournalSettings,
     /// A shell's lines that put the real program under limits: `ulimit -n 96`.
     pub limits: String,
 }
@@ -44,12 +44,12 @@ impl Default for Setup {
         Setup {
             program: false,
             environment: Vec::new(),
-            drain: Duration::from_secs(hooksd::settings::DRAIN_SECONDS),
+            drain: Duration::from_secs(hooksd::base::settings::DRAIN_SECONDS),
             config_dir: "config".to_owned(),
             limits: String::new(),
             poll: false,
-            warm: hooksd::settings::WarmLimits::default(),
-            journal: hooksd::settings::JournalSettings::default(),
+            warm: hooksd::base::settings::WarmLimits::default(),
+            journal: hooksd::base::settings::JournalSettings::default(),
         }
     }
 }

@@ -1,0 +1,41 @@
+//! How whoever runs a server tells it to stop, and to look at its documents.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// How a server is told to stop, and to reload.
+#[derive(Debug, Clone, Default)]
+pub struct Shutdown {
+    /// Take nothing new, let running events finish for as long as the settings allow.
+    pub stop: CancellationToken,
+    /// Do not wait for them any longer.
+    pub cut: CancellationToken,
+    /// Look at all documents now.
+    pub reload: Reload,
+}
+
+impl Shutdown {
+    /// Stops; told again, cuts.
+    pub fn once_more(&self) {
+        let told = if self.stop.is_cancelled() { &self.cut } else { &self.stop };
+        told.cancel();
+    }
+}
+
+/// How a server is told to look at all documents now.
+#[derive(Debug, Clone, Default)]
+pub struct Reload {
+    pub(crate) asked: Arc<Notify>,
+    pub(crate) done: Arc<Notify>,
+}
+
+impl Reload {
+    /// Asks for it and waits until it was done; false when that takes longer.
+    pub async fn within(&self, longest: Duration) -> bool {
+        self.asked.notify_one();
+        tokio::time::timeout(longest, self.done.notified()).await.is_ok()
+    }
+}

@@ -1,0 +1,189 @@
+//! One event's handlers, all at once: from a plan to outcomes in configuration order.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use hooksd_config::{Handler, Lifecycle};
+use hooksd_engine::plan::{Plan, Selected};
+use hooksd_protocol::outcome::{End, Outcome};
+use hooksd_protocol::seconds;
+use hooksd_runner::{Environment, OUTPUT_CAP, Program, Rlimits, Run, Runner};
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+
+use crate::base::handled::Handled;
+use crate::base::panic::unwound;
+use crate::event::lifecycle::{Warmth, serve};
+
+/// What is the same for all handlers of an event.
+#[derive(Debug, Clone)]
+pub struct Surroundings {
+    /// The environment, without plugin overlays.
+    pub env: Arc<Environment>,
+    /// The event's working directory.
+    pub cwd: PathBuf,
+    /// Where to run when that is gone (D3), best first.
+    pub fallback_cwds: Vec<PathBuf>,
+    /// When the answer is no longer wanted (D22): no handler runs longer.
+    pub deadline: Option<Instant>,
+    /// Instead of the event's default time limit. Seconds.
+    pub default_timeout: Option<f64>,
+    /// Bytes kept of each output stream.
+    pub output_cap: usize,
+    /// The file mode mask; none inherits the daemon's (D14).
+    pub umask: Option<u32>,
+    /// The resource limits; those that are not named are the daemon's (D14).
+    pub rlimits: Rlimits,
+    /// Whose handlers they are: sessions take turns when there are too many.
+    pub lane: Arc<str>,
+    /// How many handlers deep the event is (D12).
+    pub depth: u32,
+    /// Stops handlers of the older form, which nobody waits for: neither a client that goes nor a cancel does (D11).
+    pub killing: CancellationToken,
+    /// Processes that are there already; without, every handler runs per event.
+    pub warmth: Option<Warmth>,
+}
+
+impl Surroundings {
+    /// Handlers run in `cwd` with this environment and nothing special.
+    #[must_use]
+    pub fn new(cwd: PathBuf, env: Environment) -> Surroundings {
+        Surroundings {
+            env: Arc::new(env),
+            cwd,
+            fallback_cwds: Vec::new(),
+            deadline: None,
+            default_timeout: None,
+            output_cap: OUTPUT_CAP,
+            umask: None,
+            rlimits: Rlimits::default(),
+            lane: Arc::default(),
+            depth: 0,
+            killing: CancellationToken::new(),
+            warmth: None,
+        }
+    }
+
+    fn run(&self, handler: &Handler, stdin: Arc<[u8]>) -> Run {
+        let program = match &handler.argv {
+            Some(argv) => Program::Argv(argv.clone()),
+            None => Program::Shell(handler.command.clone()),
+        };
+        let default = self.default_timeout.unwrap_or(handler.event.default_timeout_seconds());
+        let own = seconds::to_duration(handler.timeout.unwrap_or(default));
+        Run {
+            program,
+            cwd: self.cwd.clone(),
+            fallback_cwds: self.fallback_cwds.clone(),
+            env: self.env.clone(),
+            overlay: handler.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+            payload: stdin,
+            timeout: own,
+            deadline: self.deadline,
+            output_cap: self.output_cap,
+            umask: self.umask,
+            rlimits: self.rlimits.clone(),
+            lane: self.lane.clone(),
+            depth: self.depth,
+        }
+    }
+}
+
+/// Hears when a handler begins (nothing yet), which is when it has its place, and ends (what became of it).
+pub type Progress = Arc<dyn Fn(&Handler, Option<&Handled>) + Send + Sync>;
+
+/// Runs the selected handlers concurrently.
+///
+/// Dropping the future kills everything that runs; so does `cancel`, and then the outcomes say so.
+pub async fn fan_out(
+    runner: &Runner,
+    plan: &Plan,
+    surroundings: &Surroundings,
+    cancel: &CancellationToken,
+    progress: Option<Progress>,
+) -> Vec<Handled> {
+    if let [selected] = plan.selected.as_slice()
+        && selected.handler.lifecycle == Lifecycle::Persistent
+    {
+        return vec![alone(runner, selected, surroundings, cancel, progress).await];
+    }
+    let mut running = JoinSet::new();
+    let asked = Some(Instant::now());
+    let mut outcomes = vec![Handled { asked, ..Handled::default() }; plan.selected.len()];
+    for (index, selected) in plan.selected.iter().enumerate() {
+        let Some(stdin) = selected.stdin.clone() else { continue };
+        let run = surroundings.run(&selected.handler, stdin);
+        let (runner, progress) = (runner.clone(), progress.clone());
+        let warmth = surroundings.warmth.clone();
+        let may_be_warm = warmth.is_some() && selected.handler.lifecycle != Lifecycle::PerEvent;
+        let handler = selected.handler.clone();
+        let cancel = if handler.legacy.is_some() { &surroundings.killing } else { cancel }.clone();
+        // A task each: a spawn holds its thread until the new process has started.
+        running.spawn(async move {
+            // A warm process has its place already; without one the run asks for it.
+            let admission = match may_be_warm {
+                true => None,
+                false => match runner.admit(&run, &cancel).await {
+                    Ok(admission) => Some(admission),
+                    Err(outcome) => {
+                        return (index, Handled { outcome: Some(outcome), ..Handled::default() });
+                    }
+                },
+            };
+            if let Some(progress) = &progress {
+                progress(&handler, None);
+            }
+            #[cfg(feature = "failpoints")]
+            fail::fail_point!("handler");
+            let handled = serve(&runner, warmth.as_ref(), &handler, run, admission, &cancel).await;
+            if let Some(progress) = &progress {
+                progress(&handler, Some(&handled));
+            }
+            (index, handled)
+        });
+    }
+    for (outcome, selected) in outcomes.iter_mut().zip(&plan.selected) {
+        if selected.stdin.is_some() {
+            outcome.outcome = Some(lost());
+        }
+    }
+    while let Some(joined) = running.join_next().await {
+        match joined {
+            Ok((index, outcome)) => {
+                if let Some(slot) = outcomes.get_mut(index) {
+                    *slot = Handled { asked, ..outcome };
+                }
+            }
+            Err(error) => tracing::error!(%error, "a handler run was lost"),
+        }
+    }
+    outcomes
+}
+
+/// A run that panicked has no outcome; that is a fault of ours, and it costs that handler alone.
+fn lost() -> Outcome {
+    let message = "the run was lost inside the daemon; please report this".to_owned();
+    Outcome::without_process(End::LaunchFailed { message })
+}
+
+/// Runs the only handler, which has its process already: a task of its own would cost more than it saves.
+async fn alone(
+    runner: &Runner,
+    selected: &Selected,
+    surroundings: &Surroundings,
+    cancel: &CancellationToken,
+    progress: Option<Progress>,
+) -> Handled {
+    let Some(stdin) = selected.stdin.clone() else { return Handled::default() };
+    let run = surroundings.run(&selected.handler, stdin);
+    let tell =
+        |ended: Option<&Handled>| progress.iter().for_each(|progress| progress(&selected.handler, ended));
+    tell(None);
+    let asked = Some(Instant::now());
+    let serving = Box::pin(serve(runner, surroundings.warmth.as_ref(), &selected.handler, run, None, cancel));
+    let handled = unwound(serving).await;
+    let handled = handled.unwrap_or_else(|_| Handled { outcome: Some(lost()), ..Handled::default() });
+    tell(Some(&handled));
+    Handled { asked, ..handled }
+}

@@ -1,0 +1,151 @@
+//! The account of an event: what those who look on hear while it runs, and what is counted and kept when it has ended.
+//!
+//! Guarantee: nothing here waits, and nothing here changes an answer.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use hooksd_config::Handler;
+use hooksd_engine::plan::{Input, Selected};
+use hooksd_engine::reduce::Verdict;
+use hooksd_protocol::methods::{HandlerReport, HandlerStatus, InvokeResult, ItemBody};
+use hooksd_protocol::outcome::{End, Outcome};
+use hooksd_protocol::rpc::{RpcError, error_code};
+use hooksd_protocol::seconds::milliseconds;
+
+use crate::base::handled::Handled;
+use crate::event::fanout::Progress;
+use crate::journal::finished::Finished;
+use crate::observe::items::{cut, diagnostic_item, handler_item, item_handler};
+use crate::sessions::context::EventContext;
+use crate::state::Daemon;
+
+/// The most handlers that an item names. Handlers. The answer and the journal have all of them.
+const MAX_HANDLERS: usize = 32;
+
+/// Says of one event what happens to it.
+pub(crate) struct EventRecorder<'a> {
+    /// Who is told: the feed, the counts and the journal.
+    pub(crate) daemon: &'a Arc<Daemon>,
+    /// The event.
+    pub(crate) context: &'a Arc<EventContext>,
+}
+
+/// What has run until an event ended.
+#[derive(Default)]
+pub(crate) struct Ended {
+    pub(crate) selected: Vec<Selected>,
+    pub(crate) handled: Vec<Handled>,
+    pub(crate) verdict: Option<Verdict>,
+}
+
+impl EventRecorder<'_> {
+    /// The event has come.
+    pub(crate) fn received(&self) {
+        let EventContext { tool, .. } = &**self.context;
+        self.daemon.feed.publish(self.context.about(), || ItemBody::Received { tool: tool.clone() });
+    }
+
+    /// Hears of handlers, beside who asked for that.
+    pub(crate) fn progress(&self, asked: Option<Progress>) -> Option<Progress> {
+        if !self.daemon.feed.is_heard() {
+            return asked;
+        }
+        let (daemon, context) = (self.daemon.clone(), self.context.clone());
+        Some(Arc::new(move |handler: &Handler, ended: Option<&Handled>| {
+            let outcome = ended.and_then(|handled| handled.outcome.as_ref());
+            daemon.feed.publish(context.about(), || handler_item(handler, ended.is_some(), outcome));
+            if let Some(asked) = &asked {
+                asked(handler, ended);
+            }
+        }))
+    }
+
+    /// The event has ended: it is counted, told, and written down.
+    pub(crate) fn finished(self, input: &Input, ended: Ended, answer: Result<&Arc<InvokeResult>, &RpcError>) {
+        let duration = self.context.received.elapsed();
+        let Ended { selected, handled, verdict } = ended;
+        let (reports, diagnostics) = match answer {
+            Ok(result) => (result.handlers.as_slice(), result.decision.diagnostics.as_slice()),
+            Err(_) => (&[][..], &[][..]),
+        };
+        let verdict = verdict.unwrap_or_else(|| match answer {
+            Ok(_) => Verdict::without("none", None),
+            Err(error) if error.code == error_code::CANCELLED => Verdict::without("cancelled", None),
+            Err(error) => Verdict::without("failed", Some(error.message.clone())),
+        });
+        self.daemon.stats.event(input.event(), verdict.outcome, duration);
+        for (report, handled) in reports.iter().zip(&handled) {
+            if let Some(outcome) = &handled.outcome {
+                self.daemon.stats.handler(&report.source, &report.id, report.status, outcome.duration);
+            }
+        }
+        let feed = &self.daemon.feed;
+        if feed.is_heard() {
+            for diagnostic in diagnostics {
+                feed.publish(self.context.about(), || diagnostic_item(diagnostic));
+            }
+            feed.publish(self.context.about(), || ItemBody::Decision {
+                outcome: verdict.outcome.to_owned(),
+                reason: verdict.reason.as_deref().map(cut),
+                winner: verdict.winner.clone(),
+                snapshot_id: self.context.config.snapshot().id.clone(),
+                handlers: reports.iter().take(MAX_HANDLERS).map(item_handler).collect(),
+                handler_count: reports.len(),
+                duration_ms: milliseconds(duration),
+            });
+        }
+        let journal = &self.daemon.journal;
+        if !journal.is_on() {
+            return;
+        }
+        let payload = journal.keeps_payloads().then(|| payload(input, &selected)).flatten();
+        journal.keep(Finished {
+            context: self.context.clone(),
+            time: SystemTime::now().checked_sub(duration).unwrap_or(SystemTime::UNIX_EPOCH),
+            verdict,
+            duration,
+            ran: selected.into_iter().map(|selected| selected.handler).zip(handled).collect(),
+            answer: answer.ok().cloned(),
+            payload,
+        });
+    }
+}
+
+/// What handlers have read; the event as it came, where none was for it.
+fn payload(input: &Input, selected: &[Selected]) -> Option<Arc<[u8]>> {
+    let read = selected.iter().find_map(|selected| selected.stdin.clone());
+    read.or_else(|| match input {
+        Input::Payload(payload) => Some(payload.raw.clone()),
+        Input::Invocation(_) => None,
+    })
+}
+
+/// One handler's part in the answer.
+pub(crate) fn report(
+    handler: &Handler,
+    outcome: Option<&Outcome>,
+    status: HandlerStatus,
+    warm: bool,
+) -> HandlerReport {
+    let of = |read: &dyn Fn(&Outcome) -> u64| outcome.map_or(0, read);
+    HandlerReport {
+        id: handler.id.clone(),
+        source: handler.source.label(),
+        status,
+        exit_code: outcome.and_then(|outcome| match outcome.end {
+            End::Exited(status) => Some(status),
+            _ => None,
+        }),
+        signal: outcome.and_then(|outcome| match outcome.end {
+            End::Signaled(signal) => Some(signal),
+            _ => None,
+        }),
+        duration_ms: of(&|outcome| milliseconds(outcome.duration)),
+        queue_ms: of(&|outcome| milliseconds(outcome.queued)),
+        stdout_bytes: of(&|outcome| outcome.stdout.total),
+        stderr_bytes: of(&|outcome| outcome.stderr.total),
+        truncated: outcome.is_some_and(|outcome| outcome.stdout.truncated() || outcome.stderr.truncated()),
+        warm,
+    }
+}

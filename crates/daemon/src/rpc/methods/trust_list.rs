@@ -1,0 +1,18 @@
+//! `trust/list`: what is trusted for good.
+
+use std::sync::Arc;
+
+use hooksd_config::trust::consent;
+use hooksd_protocol::methods::NoParams;
+use hooksd_protocol::rpc::{Frame, RpcError};
+
+use crate::base::caller::Call;
+use crate::base::work::{Work, blocking, later};
+use crate::rpc::params::params;
+use crate::state::Daemon;
+
+pub(crate) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, call: &Call<'_>) -> Result<Work, RpcError> {
+    let _: NoParams = params(frame)?;
+    let daemon = daemon.clone();
+    later(call, blocking(move || Ok(consent::list(&daemon.settings.config_dir))))
+}

@@ -1,0 +1,11 @@
+//! Sessions: what each is pinned to, who hears of it, and the answers it remembers.
+
+pub(crate) mod context;
+pub(crate) mod delivery;
+pub(crate) mod inline;
+pub(crate) mod params;
+pub(crate) mod plugins;
+pub(crate) mod registry;
+pub(crate) mod resolved;
+pub(crate) mod session;
+pub(crate) mod transcripts;
