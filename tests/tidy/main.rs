@@ -13,6 +13,7 @@
 mod commands;
 mod docs;
 mod readme;
+mod references;
 mod security;
 mod source;
 mod supply;
