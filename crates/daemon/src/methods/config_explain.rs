@@ -30,7 +30,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
         let message = "expected an object with session and invocation or payload";
         return Err(invalid(field_error("params", message)));
     };
-    if let Some(key) = params.key_beside(&KNOWN) {
+    if let Some(key) = params.unknown_key(&KNOWN) {
         let message = format!("unknown field; known here: {}", KNOWN.join(", "));
         return Err(invalid(field_error(&key, &message)));
     }

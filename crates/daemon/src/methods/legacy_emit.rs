@@ -21,7 +21,7 @@ pub(super) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>) -> Result<Work, RpcE
         return Err(invalid(field_error("params", "expected an object with session, event and payload")));
     };
     let known = ["session", "event", "payload"];
-    if let Some(key) = params.key_beside(&known) {
+    if let Some(key) = params.unknown_key(&known) {
         return Err(invalid(field_error(&key, &format!("unknown field; known here: {}", known.join(", ")))));
     }
     let event = params.get("event").ok_or_else(|| invalid(field_error("event", "this field is required")))?;
