@@ -83,6 +83,39 @@ impl Waiting {
 
 /// A connection to the daemon, for any number of concurrent calls. A call may be dropped at any time: that, and running
 /// out of time, cancels its request, also that of a session's end.
+///
+/// ```
+/// # use std::io::{BufRead, BufReader, Write};
+/// # use std::os::unix::net::UnixListener;
+/// use hooksd_client::asynchronous::Client;
+/// use hooksd_protocol::methods::NoParams;
+///
+/// # let folder = tempfile::tempdir()?;
+/// # let socket = folder.path().join("hooksd.sock");
+/// # let listener = UnixListener::bind(&socket)?;
+/// # let daemon = std::thread::spawn(move || -> std::io::Result<()> {
+/// #     let (stream, _) = listener.accept()?;
+/// #     let mut requests = BufReader::new(&stream).lines();
+/// #     (requests.next().transpose()?, requests.next().transpose()?);
+/// #     for id in [2, 1] {
+/// #         writeln!(&stream, r#"{{"jsonrpc": "2.0", "id": {id}, "result": {id}}}"#)?;
+/// #     }
+/// #     Ok(())
+/// # });
+/// # let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+/// # runtime.block_on(async {
+/// let client = Client::connect(&socket).await?;
+/// // Both calls are under way at once, whatever is answered first.
+/// let (sessions, status) = tokio::join!(
+///     client.call_raw("session/list", &NoParams {}),
+///     client.call_raw("daemon/status", &NoParams {}),
+/// );
+/// assert_eq!((sessions?, status?), ("1".to_owned(), "2".to_owned()));
+/// # Ok::<(), hooksd_client::ClientError>(())
+/// # })?;
+/// # daemon.join().expect("the listener has not panicked")?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug)]
 pub struct Client {
     /// To the task that writes: a line is written whole, also when its call has given up meanwhile.

@@ -1,9 +1,66 @@
-//! Talks to hooksd: finds its socket, connects, calls, reads notifications. Blocking and async, the same methods.
+//! Talks to hooksd from Rust: finds the daemon's socket, connects to it, calls methods and reads notifications.
 //!
-//! A program may also have the daemon started on demand: [`start`] says what it may rely on then.
+//! It is for agents, and for programs such as hooksctl. [`blocking::Client`] makes one call at a time and needs no runtime;
+//! [`asynchronous::Client`] makes many at once on one connection. Both have the same methods.
 //!
-//! Every call has a deadline. An answer that does not fit its type is an error, never a guess: a guard's verdict is
-//! either read or known to be missing.
+//! What a caller may rely on:
+//!
+//! * Every call ends at a deadline ([`CALL_TIMEOUT`], or what the caller sets).
+//! * An answer that does not fit its type is an error, never a guess: a guard's verdict is either read whole or known to be
+//!   missing.
+//! * On Linux, a socket that another user serves is refused.
+//! * A daemon can be started on demand; [`start`] says what holds then, and [`retry`] how a call outlives a daemon that is
+//!   replaced in the middle of it.
+//!
+//! Most programs do this:
+//!
+//! ```no_run
+//! use std::time::{Duration, Instant};
+//!
+//! use hooksd_client::{blocking::Client, default_socket};
+//! use hooksd_protocol::methods::{DaemonStatus, NoParams};
+//!
+//! let deadline = Instant::now() + Duration::from_secs(10);
+//! let mut client = Client::connect_or_start(&default_socket()?, deadline)?;
+//! let status: DaemonStatus = client.call("daemon/status", &NoParams {})?;
+//! println!("hooksd {} has answered {} events", status.version, status.events);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Anything that speaks the protocol can stand in for the daemon, as here:
+//!
+//! ```
+//! use std::io::{BufRead, BufReader, Write};
+//! use std::os::unix::net::UnixListener;
+//!
+//! use hooksd_client::{ClientError, blocking::Client};
+//! use hooksd_protocol::methods::{NoParams, SessionList};
+//!
+//! let folder = tempfile::tempdir()?;
+//! let socket = folder.path().join("hooksd.sock");
+//! let listener = UnixListener::bind(&socket)?;
+//! let daemon = std::thread::spawn(move || -> std::io::Result<()> {
+//!     let (stream, _) = listener.accept()?;
+//!     let (mut requests, mut answers) = (BufReader::new(&stream).lines(), &stream);
+//!     assert_eq!(
+//!         requests.next().transpose()?.as_deref(),
+//!         Some(r#"{"jsonrpc":"2.0","id":1,"method":"session/list","params":{}}"#),
+//!     );
+//!     writeln!(answers, r#"{{"jsonrpc": "2.0", "id": 1, "result": {{"sessions": []}}}}"#)?;
+//!     requests.next().transpose()?;
+//!     writeln!(answers, r#"{{"jsonrpc": "2.0", "id": 2, "error": {{"code": -32601, "message": "no such method"}}}}"#)
+//! });
+//!
+//! let mut client = Client::connect(&socket)?;
+//! let list: SessionList = client.call("session/list", &NoParams {})?;
+//! assert_eq!(list.sessions, []);
+//! match client.call_raw("session/dance", &NoParams {}) {
+//!     Err(ClientError::Refused(error)) => assert_eq!(error.code, -32601),
+//!     other => panic!("expected a refusal, got {other:?}"),
+//! }
+//! daemon.join().expect("the listener has not panicked")?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 #![forbid(unsafe_code)]
 
 pub mod asynchronous;

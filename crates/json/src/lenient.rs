@@ -1,11 +1,21 @@
-//! How Python's pydantic reads scalars in its lax mode: part of the contract for documents and handler output,
-//! which people write (D23; vectors `reduce/bool/*`, `config/timeout-*`, `config/async-*`).
+//! How Python's pydantic reads scalars in its lax mode, which suits what people write by hand.
+//!
+//! Guarantee: a scalar that pydantic takes is taken with the same value, and one that it refuses is refused.
 
 use crate::number::Integer;
 use crate::value::{Kind, Value};
 
-/// A boolean: `true`, 0, 1, 0.0, 1.0 and the words yes/no, on/off, true/false, y/n, t/f in any case.
-/// `None` when the value is none of these.
+/// Reads a boolean: `true`, `false`, 0, 1, 0.0, 1.0, or one of the words yes/no, on/off, true/false, y/n, t/f, 1/0 in any
+/// case. Returns `None` when the value is none of these.
+///
+/// ```
+/// use hooksd_json::{Dialect, Value, lenient_bool};
+///
+/// let read = |text| Value::parse(text, Dialect::Strict).map(|value| lenient_bool(&value));
+/// assert_eq!(read("\"Yes\""), Ok(Some(true)));
+/// assert_eq!(read("0.0"), Ok(Some(false)));
+/// assert_eq!(read("2"), Ok(None));
+/// ```
 #[must_use]
 pub fn lenient_bool(value: &Value<'_>) -> Option<bool> {
     match value.kind() {
@@ -24,8 +34,19 @@ pub fn lenient_bool(value: &Value<'_>) -> Option<bool> {
     }
 }
 
-/// A float: any number, a boolean as 0 or 1, or a string that spells a number the way Python does.
-/// May be infinite or NaN: the caller decides what that means.
+/// Reads a float: any number, a boolean as 0 or 1, or a string that spells a number the way Python does. Returns `None`
+/// when the value is none of these.
+///
+/// The result may be infinite or NaN; the caller decides what that means.
+///
+/// ```
+/// use hooksd_json::{Dialect, Value, lenient_float};
+///
+/// let read = |text| Value::parse(text, Dialect::Python).map(|value| lenient_float(&value));
+/// assert_eq!(read("\" 1_000.5 \""), Ok(Some(1000.5)));
+/// assert_eq!(read("-Infinity"), Ok(Some(f64::NEG_INFINITY)));
+/// assert_eq!(read("[]"), Ok(None));
+/// ```
 #[must_use]
 pub fn lenient_float(value: &Value<'_>) -> Option<f64> {
     match value.kind() {
@@ -38,7 +59,7 @@ pub fn lenient_float(value: &Value<'_>) -> Option<f64> {
     }
 }
 
-/// An integer: digits, a float or string without a fraction, or a boolean.
+/// Reads an integer: digits, a boolean, or a float or a string that has no fraction. `None` when it is none of these.
 pub(crate) fn lenient_integer(value: &Value<'_>) -> Option<Integer> {
     let from_float = |value: f64| {
         // Above 2^63 a double has no fraction but too many digits for i64; pydantic refuses those too.
@@ -69,12 +90,12 @@ fn float_from_text(text: &str) -> Option<f64> {
     }
 }
 
-/// Rust's idea of white space plus Python's U+001C to U+001F.
+/// Removes white space from both ends: what Rust calls white space, and U+001C to U+001F, which Python does as well.
 fn trim(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c))
 }
 
-/// Python allows one underscore between two digits and nowhere else.
+/// The text without its underscores. Python allows one between two digits; with one anywhere else this is `None`.
 fn without_separators(text: &str) -> Option<String> {
     let digit_at =
         |at: Option<usize>| at.and_then(|at| text.as_bytes().get(at)).is_some_and(u8::is_ascii_digit);

@@ -1,4 +1,4 @@
-//! Integers of any size, as digits: an id or a duration of 30 digits must reach a handler as it came (D4).
+//! Integers of any size, held as digits: an id of 30 digits is passed on as those 30 digits.
 
 use std::borrow::Cow;
 use std::cmp::Ordering;
@@ -8,15 +8,26 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::value::RawValue;
 
-/// Under this name the reader hands over an integer's digits.
-pub(crate) const INTEGER_TOKEN: &str = "$hooksd::integer";
+/// The newtype name by which [`Integer`] asks the reader for its digits.
+pub(crate) const INTEGER_TOKEN: &str = "$hooksd_json::integer";
 
-/// An integer in decimal digits, with `-` when negative; no leading zeros, never `-0`.
+/// An integer of any size, held in decimal digits with `-` before them when it is negative. It has no leading zeros and is
+/// never `-0`.
+///
+/// ```
+/// use hooksd_json::Integer;
+///
+/// let long = Integer::parse("9223372036854775808").expect("digits");
+/// assert_eq!(long.times_1000().as_str(), "9223372036854775808000");
+/// assert_eq!(long.clamped(), i64::MAX);
+/// assert_eq!(Integer::parse("1e3"), None);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Integer(String);
 
 impl Integer {
-    /// Reads JSON's spelling of an integer: digits with an optional `-`, no fraction, no exponent.
+    /// Reads JSON's spelling of an integer: digits after an optional `-`. Returns `None` for a fraction, an exponent and
+    /// anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Integer> {
         let (sign, digits) = match text.strip_prefix('-') {
@@ -30,13 +41,13 @@ impl Integer {
         Some(if digits.is_empty() { Integer("0".to_owned()) } else { Integer(format!("{sign}{digits}")) })
     }
 
-    /// The decimal digits.
+    /// The decimal digits, with `-` before them when the integer is negative.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// How it compares with zero.
+    /// How the integer compares with zero.
     #[must_use]
     pub fn sign(&self) -> Ordering {
         match self.0.as_bytes().first() {
@@ -46,27 +57,27 @@ impl Integer {
         }
     }
 
-    /// As a machine integer, the nearest one that fits.
+    /// The nearest integer that fits into an `i64`.
     #[must_use]
     pub fn clamped(&self) -> i64 {
         let bound = if self.sign() == Ordering::Less { i64::MIN } else { i64::MAX };
         self.0.parse().unwrap_or(bound)
     }
 
-    /// Times one thousand: seconds to milliseconds at any size.
+    /// The integer times one thousand, at any size: seconds become milliseconds.
     #[must_use]
     pub fn times_1000(&self) -> Integer {
         if self.sign() == Ordering::Equal { self.clone() } else { Integer(format!("{}000", self.0)) }
     }
 
-    /// Plus one, at any size.
+    /// The integer plus one, at any size.
     #[must_use]
     pub fn plus_one(&self) -> Integer {
         let (sign, digits) = match self.0.strip_prefix('-') {
             Some(digits) => ("-", digits),
             None => ("", self.0.as_str()),
         };
-        // Away from zero for a positive number, towards it for a negative one.
+        // The digits of a positive number grow, those of a negative one shrink.
         let (from, to) = if sign.is_empty() { (b'9', b'0') } else { (b'0', b'9') };
         let mut bytes = digits.as_bytes().to_vec();
         let mut carried = true;

@@ -1,36 +1,48 @@
-//! The scanner: text to a tape of spans. Iterative, so that depth costs one bit a level.
+//! The scanner: it checks a text and indexes the values in it.
+//!
+//! Guarantee: it does not recurse. Each open level costs one bit, so that no depth can harm.
 
 use std::fmt;
 
-/// Containers nested deeper than this below the parsed value keep only their span; their members are scanned
-/// again when asked for. Levels. Three is where requests and documents hold what passes through untouched.
+/// How many levels below the parsed value are indexed. Levels. Of a container at the last one only the span is known; its
+/// members are scanned again when somebody asks for them. Three levels are enough for most messages, which hold there what
+/// is passed on untouched.
 pub const RECORD_DEPTH: u32 = 3;
 
-/// The most values one tape records, so that a hostile line costs at most about 16 MB. Values.
+/// The most values that are indexed at once, so that a hostile text costs at most about 16 MB beside itself. Values. A text
+/// with more of them in its first levels is refused.
 pub const MAX_RECORDED: usize = 1_000_000;
 
-/// How many values a request usually has. Values; the tape grows when there are more.
+/// For how many values there is room in a new index. Values. It grows when there are more.
 const USUAL_VALUES: usize = 48;
 
-/// Which JSON is read.
+/// Which kind of JSON a text is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
-    /// RFC 8259 and nothing else: requests, made by code.
+    /// RFC 8259 and nothing else.
     Strict,
-    /// As Python's `json` reads: also `NaN`, `Infinity`, `-Infinity`. Documents and handler output.
+    /// What Python's `json` module reads: RFC 8259, and also `NaN`, `Infinity` and `-Infinity`.
     Python,
 }
 
-/// Where and why text is not JSON.
+/// Where and why a text is not JSON.
+///
+/// ```
+/// use hooksd_json::{Dialect, Value};
+///
+/// let error = Value::parse("{\n  \"a\": tru\n}", Dialect::Strict).unwrap_err();
+/// assert_eq!(error.to_string(), "line 2 column 8: expected a JSON value");
+/// assert_eq!(error.offset, 9);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseError {
-    /// Byte offset in the text.
+    /// Where in the text it is. Bytes from the beginning.
     pub offset: usize,
-    /// Line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
-    /// What was expected there.
+    /// What was expected there, or what is wrong.
     pub message: &'static str,
 }
 
@@ -50,24 +62,27 @@ pub(crate) enum NodeKind {
     /// `NaN`, `Infinity` or `-Infinity`.
     Constant,
     String {
-        /// Whether it has escapes.
+        /// Whether the string has escapes.
         escaped: bool,
     },
     Array,
     Object,
 }
 
-/// One value: its kind, its span, and the index after its subtree.
+/// One entry of the index: a value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node {
     pub(crate) kind: NodeKind,
+    /// Where the value begins in the text. Bytes.
     pub(crate) start: u32,
+    /// Where the value ends in the text. Bytes.
     pub(crate) end: u32,
+    /// The number of the first entry that is not inside of this value.
     pub(crate) next: u32,
 }
 
-/// The high bit of each byte that is a quote, a backslash or a control character; exact for the lowest such byte, and
-/// nothing is missed.
+/// Eight bytes of a string, looked at together: the high bit of every byte that is a quote, a backslash or a control
+/// character. The lowest bit that is set is right, and no such byte is missed; a higher bit may be set without reason.
 fn special_bytes(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = ONES << 7;
@@ -78,7 +93,7 @@ fn special_bytes(word: u64) -> u64 {
     (quotes | backslashes | controls) & HIGHS
 }
 
-/// Scans one value with white space around it, nothing else.
+/// Checks that a text is one value with nothing but white space around it, and indexes it.
 pub(crate) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Node>, ParseError> {
     if u32::try_from(text.len()).is_err() {
         return Err(error_at(text, 0, "text is longer than 4 GiB"));
@@ -95,6 +110,7 @@ pub(crate) fn scan(text: &str, dialect: Dialect) -> Result<Vec<Node>, ParseError
     Ok(scanner.nodes)
 }
 
+/// The error at this offset, with its line and column.
 fn error_at(text: &str, offset: usize, message: &'static str) -> ParseError {
     let before = text.get(..offset).unwrap_or(text);
     let line_start = before.rfind('\n').map_or(0, |at| at + 1);
@@ -106,14 +122,17 @@ fn error_at(text: &str, offset: usize, message: &'static str) -> ParseError {
     }
 }
 
+/// Where a text is wrong, in bytes, and what is wrong.
 type Failure = (usize, &'static str);
 
-/// Which of the open levels are objects: one bit a level.
+/// Which of the open containers are objects, in one bit for each level.
 #[derive(Default)]
 struct Levels {
-    /// The outermost 64, which is nearly always all of them.
+    /// The outermost 64 levels, which nearly always are all.
     first: u64,
+    /// The levels after those, 64 in each word.
     more: Vec<u64>,
+    /// How many levels are open.
     depth: usize,
 }
 
@@ -151,7 +170,7 @@ struct Scanner<'a> {
     at: usize,
     dialect: Dialect,
     nodes: Vec<Node>,
-    /// Node indices of the open containers that are recorded, by their level.
+    /// The entries of the open containers that are indexed, by their level.
     open: [usize; RECORD_DEPTH as usize + 1],
     levels: Levels,
 }
@@ -172,7 +191,7 @@ impl Scanner<'_> {
         }
     }
 
-    /// After a value inside a container: a comma and the next member, or the end of the container.
+    /// Reads what follows a value inside a container: a comma and the next member, or the end of the container.
     fn member(&mut self) -> Result<(), Failure> {
         let object = self.levels.in_object();
         match (self.peek(), object) {
@@ -209,7 +228,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// One value. Containers are opened, down to the first scalar or empty container; document() goes on from there.
+    /// Reads a value up to its first scalar or empty container, and opens the containers around that; `document` goes on
+    /// from there.
     fn value(&mut self) -> Result<(), Failure> {
         loop {
             let (kind, end) = match self.peek() {
@@ -359,7 +379,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Adds a node that ends here when the level is shallow enough to be recorded. A container's end is not known yet.
+    /// Adds a value that ends here to the index, unless its level is too deep. The end of a container is not known yet and
+    /// is set when it is closed.
     fn record(&mut self, kind: NodeKind, start: usize) -> Result<(), Failure> {
         if self.levels.depth > RECORD_DEPTH as usize {
             return Ok(());

@@ -1,8 +1,16 @@
-//! JSON as Python's `json.dumps` spells it by default: ASCII only. Other programs compare and hash these bytes.
+//! JSON as Python's `json.dumps` spells it by default: in ASCII, with everything else escaped.
+//!
+//! It is for programs that share files or hashes with Python programs, which compare and hash these very bytes.
+//!
+//! ```
+//! use hooksd_json::python::ascii_string;
+//!
+//! assert_eq!(ascii_string("naïve 😀"), r#""na\u00efve \ud83d\ude00""#);
+//! ```
 
 use std::fmt::Write;
 
-/// A string token with this content, in ASCII.
+/// Spells `text` as a JSON string token in ASCII, with its quotes.
 #[must_use]
 pub fn ascii_string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
@@ -24,7 +32,8 @@ pub fn ascii_string(text: &str) -> String {
     out
 }
 
-/// A string token in ASCII with the content of `token`, which may have surrogates that no Rust string can hold.
+/// Spells a JSON string token in ASCII. `token` has its quotes, and may hold surrogates without a partner, which no Rust
+/// string can hold: they stay as they are.
 #[must_use]
 pub fn ascii_token(token: &str) -> String {
     let (content, has_lone_surrogate) = crate::value::decode(token);
@@ -38,7 +47,8 @@ pub fn ascii_token(token: &str) -> String {
     out
 }
 
-/// JSON text in ASCII, otherwise as it is spelled: only strings can hold anything else.
+/// Escapes every character of a JSON text that is not ASCII, and leaves the rest as it is spelled. In JSON such characters
+/// stand in strings only.
 #[must_use]
 pub fn ascii_json(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());
@@ -48,6 +58,7 @@ pub fn ascii_json(raw: &str) -> String {
     out
 }
 
+/// Appends the escapes of a character: one for each of its UTF-16 units.
 fn push_units(out: &mut String, c: char) {
     for unit in c.encode_utf16(&mut [0; 2]) {
         // Writing to a String does not fail.

@@ -1,4 +1,4 @@
-//! JSON that is only passed on: kept as the text it came as (D4).
+//! JSON that is only passed on, held as the text that it came as.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,12 +10,24 @@ use serde_json::value::RawValue;
 
 use crate::value::decode;
 
-/// Under this name the reader hands over a value's own text instead of its content.
-pub(crate) const RAW_TOKEN: &str = "$hooksd::raw";
-/// The same, for strings only.
-pub(crate) const TEXT_TOKEN: &str = "$hooksd::text";
+/// The newtype name by which [`RawJson`] asks the reader for a value's own text instead of its content.
+pub(crate) const RAW_TOKEN: &str = "$hooksd_json::raw";
+/// The newtype name by which [`Text`] asks the reader for a string's own token instead of its content.
+pub(crate) const TEXT_TOKEN: &str = "$hooksd_json::text";
 
-/// Any JSON value, as it was spelled: key order, digits and escapes untouched. Cheap to clone.
+/// Any JSON value as it was spelled, with key order, digits and escapes untouched. A clone shares the text.
+///
+/// As a field of a type it is filled by [`read`](crate::read()) and by no other deserializer: one that has no access to the
+/// text would have to spell the value anew.
+///
+/// ```
+/// use hooksd_json::RawJson;
+///
+/// let raw = RawJson::new(r#"{"b": 1.0, "a": 1e2}"#.to_owned())?;
+/// assert_eq!(serde_json::to_string(&raw)?, r#"{"b": 1.0, "a": 1e2}"#);
+/// assert_eq!(RawJson::string("a\"b").get(), r#""a\"b""#);
+/// # Ok::<(), serde_json::Error>(())
+/// ```
 #[derive(Clone)]
 pub struct RawJson(Arc<RawValue>);
 
@@ -23,12 +35,12 @@ impl RawJson {
     /// Takes `text` as one JSON value.
     ///
     /// # Errors
-    /// When `text` is not JSON.
+    /// serde_json's error when `text` is not one value of RFC 8259.
     pub fn new(text: String) -> Result<RawJson, serde_json::Error> {
         RawValue::from_string(text).map(|raw| RawJson(raw.into()))
     }
 
-    /// A JSON string with this content.
+    /// The JSON string with this content.
     #[must_use]
     pub fn string(content: &str) -> RawJson {
         // A string always serializes; the fallback is never taken.
@@ -36,13 +48,13 @@ impl RawJson {
         RawJson::new(token).unwrap_or_else(|_| RawJson::null())
     }
 
-    /// `null`.
+    /// The value `null`.
     #[must_use]
     pub fn null() -> RawJson {
         RawJson(RawValue::NULL.to_owned().into())
     }
 
-    /// The text.
+    /// The text of the value, without white space around it.
     #[must_use]
     pub fn get(&self) -> &str {
         self.0.get()
@@ -86,7 +98,7 @@ impl<'de> de::Visitor<'de> for RawVisitor {
         self.visit_string(raw.to_owned())
     }
 
-    // A deserializer without raw values (serde's own buffers) would come here: refuse rather than re-encode.
+    // Other deserializers, serde's own buffers among them, come here. They are refused: they could only spell the value anew.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, _: D) -> Result<RawJson, D::Error> {
         Err(de::Error::custom("raw JSON can only be read by hooksd_json::read"))
     }
@@ -108,12 +120,22 @@ impl JsonSchema for RawJson {
     }
 }
 
-/// A JSON string that is only passed on, escapes and lone surrogates included.
+/// A JSON string that is held as it was spelled, with its escapes and its surrogates without a partner.
+///
+/// ```
+/// use hooksd_json::{Dialect, Reading, Text, Value, read};
+///
+/// let value = Value::parse(r#""a\u0062\ud800""#, Dialect::Strict)?;
+/// let text: Text = read(&value, Reading::Strict)?;
+/// assert_eq!(text.raw(), r#""a\u0062\ud800""#);
+/// assert_eq!(text.decoded(), "ab\u{fffd}");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, PartialEq, Eq)]
 pub struct Text(RawJson);
 
 impl Text {
-    /// A string with this content.
+    /// The string with this content.
     #[must_use]
     pub fn new(content: &str) -> Text {
         Text(RawJson::string(content))
@@ -125,7 +147,7 @@ impl Text {
         self.0.get()
     }
 
-    /// The content; a lone surrogate is U+FFFD.
+    /// The content of the string. A surrogate without a partner is U+FFFD in it.
     #[must_use]
     pub fn decoded(&self) -> Cow<'_, str> {
         decode(self.0.get()).0

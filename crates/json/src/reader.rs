@@ -1,7 +1,7 @@
-//! A value into a type, by serde: one reader for requests, documents and handler output.
+//! Reads a value as a type, by way of serde.
 //!
-//! Guarantees on top of serde's derive: duplicate keys take the last, [`RawJson`](crate::RawJson) and
-//! [`Text`](crate::Text) keep their spelling, integers have any size, and an error names the path of the field.
+//! Guarantees on top of serde's derive: of duplicate keys the last one counts, [`RawJson`](crate::RawJson) and
+//! [`Text`](crate::Text) keep their spelling, an [`Integer`] has any size, and an error names the path of the field.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -14,21 +14,22 @@ use crate::number::{INTEGER_TOKEN, Integer};
 use crate::raw::{RAW_TOKEN, TEXT_TOKEN};
 use crate::value::{Kind, Value};
 
-/// How scalars are read (D23).
+/// How scalars are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reading {
-    /// Numbers are numbers, booleans booleans: requests, made by code.
+    /// A number has to be a number and a boolean a boolean. This is for what programs write.
     Strict,
-    /// As recorded from the reference: documents and handler output, made by people.
+    /// A boolean may be spelled as [`lenient_bool`] reads it, and an [`Integer`] as a float or a string without a fraction.
+    /// This is for what people write. Python's pydantic reads so in its lax mode.
     Lenient,
 }
 
 /// Why a value does not fit its type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReadError {
-    /// Path of the field, like `invocation.event.call.id`; empty for the value itself.
+    /// The path of the field, like `event.calls[2].id`. It is empty when the value itself does not fit.
     pub path: String,
-    /// What was expected, in one sentence.
+    /// What was expected and what was there, in one sentence for people.
     pub message: String,
 }
 
@@ -39,7 +40,7 @@ impl ReadError {
         ReadError { path: path.into(), message: message.into() }
     }
 
-    /// The same error one level further out.
+    /// The error as somebody sees it who reads the parent: with the parent's name before the path.
     #[must_use]
     pub fn within(mut self, parent: &str) -> ReadError {
         self.path = match self.path.as_str() {
@@ -65,8 +66,25 @@ impl std::error::Error for ReadError {}
 
 /// Reads `value` as a `T`.
 ///
+/// A struct is read from an object only, never from an array of its fields' values.
+///
 /// # Errors
-/// The path and reason of the first field that does not fit. A missing or unknown field is reported at its own path.
+/// The path and the reason of the first field that does not fit. The path of a missing or unknown field is that of the
+/// field itself.
+///
+/// ```
+/// use hooksd_json::{Dialect, Reading, Value, read};
+///
+/// #[derive(serde::Deserialize)]
+/// struct Switch {
+///     on: bool,
+/// }
+/// let value = Value::parse(r#"{"on": "yes"}"#, Dialect::Strict)?;
+/// assert!(read::<Switch>(&value, Reading::Lenient)?.on);
+/// let error = read::<Switch>(&value, Reading::Strict).err().expect("a string is no boolean");
+/// assert_eq!((error.path.as_str(), error.message.as_str()), ("on", "expected a boolean, got a string"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub fn read<T: DeserializeOwned>(value: &Value<'_>, reading: Reading) -> Result<T, ReadError> {
     serde_path_to_error::deserialize(Reader { value: value.clone(), reading }).map_err(|error| {
         let path = error.path().to_string();
@@ -81,7 +99,8 @@ pub fn read<T: DeserializeOwned>(value: &Value<'_>, reading: Reading) -> Result<
     })
 }
 
-/// The serde error: a sentence, and the field it adds to the path.
+/// What serde hears of an error: a sentence, and the field that it adds to the path, when it is about a missing or unknown
+/// field.
 #[derive(Debug)]
 struct Failure {
     field: Option<String>,
@@ -114,6 +133,7 @@ impl de::Error for Failure {
     }
 }
 
+/// Hands a value to serde.
 struct Reader<'a> {
     value: Value<'a>,
     reading: Reading,
@@ -214,7 +234,7 @@ impl<'de> Deserializer<'de> for Reader<'_> {
         }
     }
 
-    /// Fields have names: serde would take an array for a struct, its items by position.
+    /// A struct is read from an object. serde would take an array as well, whose items are the fields by position.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -246,6 +266,7 @@ impl<'de> IntoDeserializer<'de, Failure> for Reader<'_> {
     }
 }
 
+/// Hands the key of a member to serde.
 struct Key<'a>(Cow<'a, str>);
 
 impl<'de, 'a> IntoDeserializer<'de, Failure> for Key<'a> {

@@ -202,11 +202,11 @@ fn members_are_picked_as_each_is_got() {
 }
 
 #[test]
-fn a_key_beside_the_known_ones_is_found_however_it_is_spelled() {
+fn a_unknown_key_the_known_ones_is_found_however_it_is_spelled() {
     let value = parse(r#"{"a":1,"\u0062":2,"c":{"d":1}}"#);
-    assert_eq!(value.key_beside(&["a", "b", "c"]), None);
-    assert_eq!(value.key_beside(&["a", "c"]).as_deref(), Some("b"));
-    assert_eq!(parse("7").key_beside(&[]), None);
+    assert_eq!(value.unknown_key(&["a", "b", "c"]), None);
+    assert_eq!(value.unknown_key(&["a", "c"]).as_deref(), Some("b"));
+    assert_eq!(parse("7").unknown_key(&[]), None);
 }
 
 #[test]

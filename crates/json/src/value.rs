@@ -1,14 +1,27 @@
-//! A parsed value: a place in a text. Cheap to copy around, opens its members on demand.
+//! A parsed value: a place in a text, whose members are found when somebody asks for them.
 
 use std::borrow::Cow;
 use std::rc::Rc;
 
 use crate::parse::{Dialect, Node, NodeKind, ParseError, scan};
 
-/// Up to how many members an object is searched without a hash map. Members.
+/// Up to how many members duplicate keys are looked for without a hash map. Members.
 const FEW_MEMBERS: usize = 32;
 
-/// One JSON value inside a text that was checked when it was parsed.
+/// One JSON value inside a text. The text was checked when it was parsed, so that asking for parts of it does not fail.
+///
+/// A clone shares the index with the original. A value is not `Send`: parse on the thread that reads.
+///
+/// ```
+/// use hooksd_json::{Dialect, Kind, Value};
+///
+/// let value = Value::parse(r#"{"n": [1.0, "x"], "t": null}"#, Dialect::Strict)?;
+/// let items = value.get("n").map(|list| list.items()).unwrap_or_default();
+/// assert_eq!(items.iter().map(Value::kind).collect::<Vec<_>>(), [Kind::Number("1.0"), Kind::String("x".into())]);
+/// assert!(value.get("t").is_some_and(|t| t.is_null()));
+/// assert!(value.get("missing").is_none());
+/// # Ok::<(), hooksd_json::ParseError>(())
+/// ```
 #[derive(Clone)]
 pub struct Value<'a> {
     text: &'a str,
@@ -17,27 +30,27 @@ pub struct Value<'a> {
     index: usize,
 }
 
-/// What kind of value, with the scalar where there is one.
+/// The kind of a value, with its content where it is a scalar.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind<'a> {
     /// `null`.
     Null,
     /// `true` or `false`.
     Bool(bool),
-    /// A number, as spelled.
+    /// A number, as it was spelled.
     Number(&'a str),
-    /// `NaN`, `Infinity`, `-Infinity`, as spelled. Only from [`Dialect::Python`].
+    /// `NaN`, `Infinity` or `-Infinity`, as it was spelled. Only [`Dialect::Python`] has these.
     Constant(&'a str),
-    /// A string, decoded; lone surrogates are U+FFFD (D4).
+    /// The content of a string. A surrogate without a partner is U+FFFD in it.
     String(Cow<'a, str>),
-    /// An array.
+    /// An array; [`Value::items`] has its elements.
     Array,
-    /// An object.
+    /// An object; [`Value::entries`] has its members.
     Object,
 }
 
 impl Kind<'_> {
-    /// The word people use for it: `null`, `a boolean`, `a number`, ...
+    /// What people call such a value: `null`, `a boolean`, `a number` and so on.
     #[must_use]
     pub fn noun(&self) -> &'static str {
         match self {
@@ -55,7 +68,8 @@ impl<'a> Value<'a> {
     /// Parses `text` as one JSON value.
     ///
     /// # Errors
-    /// Where the text stops being JSON of this dialect.
+    /// Where the text stops being JSON of this dialect; also when it is longer than 4 GiB, or when its first levels have more
+    /// than [`MAX_RECORDED`](crate::MAX_RECORDED) values.
     pub fn parse(text: &'a str, dialect: Dialect) -> Result<Value<'a>, ParseError> {
         Ok(Value { text, dialect, nodes: Rc::new(scan(text, dialect)?), index: 0 })
     }
@@ -72,7 +86,7 @@ impl<'a> Value<'a> {
         self.text.get(node.start as usize..node.end as usize).unwrap_or("null")
     }
 
-    /// The kind, with the scalar.
+    /// The kind of the value, with its content where it is a scalar.
     #[must_use]
     pub fn kind(&self) -> Kind<'a> {
         match self.node().kind {
@@ -87,19 +101,19 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether this is `null`.
+    /// Whether the value is `null`.
     #[must_use]
     pub fn is_null(&self) -> bool {
         self.node().kind == NodeKind::Null
     }
 
-    /// Whether this is an object.
+    /// Whether the value is an object.
     #[must_use]
     pub fn is_object(&self) -> bool {
         self.node().kind == NodeKind::Object
     }
 
-    /// The decoded string, if this is one.
+    /// The content of a string; `None` when the value is not a string.
     #[must_use]
     pub fn as_str(&self) -> Option<Cow<'a, str>> {
         match self.kind() {
@@ -108,13 +122,14 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// Whether this is a string with a surrogate that has no partner, which no Rust string or file can hold.
+    /// Whether the value is a string with a surrogate that has no partner, which no Rust string can hold.
     #[must_use]
     pub fn has_lone_surrogate(&self) -> bool {
         self.node().kind == NodeKind::String { escaped: true } && decode(self.raw()).1
     }
 
-    /// The members of an object in order of first appearance, each key once with its last value. Empty otherwise.
+    /// The members of an object: each key once, in the order in which the keys stand first, with its last value. Empty when
+    /// the value is not an object.
     #[must_use]
     pub fn entries(&self) -> Vec<(Cow<'a, str>, Value<'a>)> {
         let pairs = self.pairs();
@@ -145,9 +160,10 @@ impl<'a> Value<'a> {
         entries
     }
 
-    /// A key of an object that is none of these, decoded; the first one.
+    /// The first key of an object that is none of `known`, decoded. `None` when there is no other, or when the value is not an
+    /// object.
     #[must_use]
-    pub fn key_beside(&self, known: &[&str]) -> Option<Cow<'a, str>> {
+    pub fn unknown_key(&self, known: &[&str]) -> Option<Cow<'a, str>> {
         if !self.is_object() {
             return None;
         }
@@ -160,7 +176,8 @@ impl<'a> Value<'a> {
         None
     }
 
-    /// The members of an object as they stand, duplicates included: key token and value. Empty otherwise.
+    /// The members of an object as they stand in the text, duplicate keys included. The first of each pair is the key, as a
+    /// string value. Empty when the value is not an object.
     #[must_use]
     pub fn pairs(&self) -> Vec<(Value<'a>, Value<'a>)> {
         let mut pairs = Vec::new();
@@ -173,21 +190,21 @@ impl<'a> Value<'a> {
         pairs
     }
 
-    /// The elements of an array. Empty otherwise.
+    /// The elements of an array. Empty when the value is not an array.
     #[must_use]
     pub fn items(&self) -> Vec<Value<'a>> {
         if self.node().kind == NodeKind::Array { self.members().collect() } else { Vec::new() }
     }
 
-    /// The value of the last member with this key, if this is an object that has one.
+    /// The value of the last member with this key. `None` when there is none, or when the value is not an object.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<Value<'a>> {
         let [value] = self.pick([key]);
         value
     }
 
-    /// The values of the last members with these keys, as [`get`](Value::get) finds each; looks at every member once.
-    /// Allocates nothing where members are on the tape and keys have no escapes.
+    /// The values that [`get`](Value::get) finds for each of these keys, in one pass over the members. It allocates nothing
+    /// when the members are indexed already and their keys have no escapes.
     #[must_use]
     pub fn pick<const N: usize>(&self, keys: [&str; N]) -> [Option<Value<'a>>; N] {
         if !self.is_object() {
@@ -205,8 +222,8 @@ impl<'a> Value<'a> {
         found.map(|index| Some(members.value(index?)))
     }
 
-    /// The same value, its members on a tape of their own where they were too deep to be recorded: for somebody who is
-    /// going to look at most of them.
+    /// The same value with its members indexed. It is worth calling where most members of a value are going to be looked at
+    /// that may be nested too deep to be indexed already: each look would scan them again.
     #[must_use]
     pub fn opened(&self) -> Value<'a> {
         if self.node().next as usize > self.index + 1 {
@@ -217,7 +234,7 @@ impl<'a> Value<'a> {
         Value { text, dialect: self.dialect, nodes, index: 0 }
     }
 
-    /// Direct children; keys and values alternate in an object.
+    /// The direct children of the value. Those of an object are keys and values in turn.
     fn members(&self) -> Members<'a> {
         let node = self.node();
         let first = self.index + 1;
@@ -225,13 +242,13 @@ impl<'a> Value<'a> {
             let (nodes, end) = (self.nodes.clone(), node.next as usize);
             return Members { text: self.text, dialect: self.dialect, nodes, index: first, end };
         }
-        // Either empty, or too deep to have been recorded: scan it by itself.
+        // The container is empty, or too deep to be indexed: it is scanned by itself.
         let Value { text, dialect, nodes, .. } = self.opened();
         let end = nodes.len();
         Members { text, dialect, nodes, index: 1, end }
     }
 
-    /// How deep containers are nested: 0 for a scalar, 1 for `[]`.
+    /// How many containers are nested in one another: 0 for a scalar, 1 for `[]`. It looks at the whole text of the value.
     #[must_use]
     pub fn depth(&self) -> usize {
         let (mut depth, mut deepest, mut in_string, mut escaped) = (0usize, 0, false, false);
@@ -261,14 +278,14 @@ struct Members<'a> {
     end: usize,
 }
 
-/// Where a child stands.
+/// An entry of the index, with its number.
 struct Child {
     index: usize,
     node: Node,
 }
 
 impl<'a> Members<'a> {
-    /// The next child's place.
+    /// The next child, without a [`Value`] of its own.
     fn step(&mut self) -> Option<Child> {
         if self.index >= self.end {
             return None;
@@ -283,7 +300,8 @@ impl<'a> Members<'a> {
         self.text.get(child.node.start as usize..child.node.end as usize).unwrap_or_default()
     }
 
-    /// Whether a key means `text`. An escape is longer than what it means.
+    /// Whether the content of a key is `text`. A key with an escape is longer than its content, so that most keys need no
+    /// decoding.
     #[inline]
     fn spells(&self, key: &Child, text: &str) -> bool {
         let Node { kind, start, end, .. } = key.node;
@@ -315,7 +333,8 @@ fn inside(token: &str) -> &str {
     token.get(1..token.len().saturating_sub(1)).unwrap_or_default()
 }
 
-/// Decodes a JSON string token, quotes included. The flag says that a lone surrogate became U+FFFD.
+/// The content of a JSON string token, which has its quotes. The flag says whether a surrogate without a partner has become
+/// U+FFFD.
 pub(crate) fn decode(token: &str) -> (Cow<'_, str>, bool) {
     let inner = inside(token);
     if !inner.contains('\\') {
@@ -354,6 +373,7 @@ pub(crate) fn decode(token: &str) -> (Cow<'_, str>, bool) {
     (Cow::Owned(out), lone)
 }
 
+/// The UTF-16 unit that the first four digits spell.
 fn hex_unit(digits: &str) -> u32 {
     digits.get(..4).and_then(|digits| u32::from_str_radix(digits, 16).ok()).unwrap_or(0xFFFD)
 }

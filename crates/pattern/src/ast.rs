@@ -1,11 +1,11 @@
-//! What an expression says, before flags are applied.
+//! The tree of an expression, before flags are applied.
 //!
-//! Guarantees: the tree has the shape Python's own parser gives it (merged alternatives included), because that
-//! shape decides where matching saves and restores captures.
+//! Guarantee: the tree has the shape that Python's own parser gives it, with alternatives merged as there. That shape
+//! decides where matching saves and restores captures.
 
 use std::collections::HashSet;
 
-/// Inline flags as a set of bits
+/// Inline flags, as a set of bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Flags(u8);
 
@@ -17,7 +17,7 @@ impl Flags {
     pub(crate) const VERBOSE: Flags = Flags(8);
     pub(crate) const ASCII: Flags = Flags(16);
     pub(crate) const UNICODE: Flags = Flags(32);
-    /// The flags of which only one can hold
+    /// The flags of which only one can hold.
     pub(crate) const TYPE: Flags = Flags(16 | 32);
 
     pub(crate) fn has(self, other: Flags) -> bool {
@@ -32,14 +32,14 @@ impl Flags {
         Flags(self.0 & !other.0)
     }
 
-    /// The flags inside a group `(?add-del:...)`
+    /// The flags that hold inside a group `(?add-del:...)`.
     pub(crate) fn scoped(self, add: Flags, del: Flags) -> Flags {
         let outer = if add.has(Flags::TYPE) { self.without(Flags::TYPE) } else { self };
         outer.with(add).without(del)
     }
 }
 
-/// A class escape
+/// What a class escape such as `\d` stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Category {
     Digit,
@@ -47,20 +47,18 @@ pub(crate) enum Category {
     Word,
 }
 
-/// One member of a set
+/// One member of a set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SetItem {
-    /// May be a surrogate, which matches nothing
+    /// One character. It may be a surrogate, which matches nothing.
     Literal(u32),
-    /// Inclusive; may hold surrogates, which match nothing
+    /// The characters from the first to the second. They may hold surrogates, which match nothing.
     Range(u32, u32),
-    Category {
-        category: Category,
-        negated: bool,
-    },
+    /// What a class escape stands for, or everything else.
+    Category { category: Category, negated: bool },
 }
 
-/// A position test
+/// A test of a position: `^`, `$`, `\b` and their like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum At {
     Begin,
@@ -72,7 +70,7 @@ pub(crate) enum At {
     Boundary { ascii: bool, negated: bool },
 }
 
-/// How a repeat chooses
+/// How a repeat chooses between one more round and going on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Greed {
     Greedy,
@@ -80,12 +78,13 @@ pub(crate) enum Greed {
     Possessive,
 }
 
-/// Repeats without an upper limit
+/// The upper limit of a repeat that has none.
 pub(crate) const UNLIMITED: u32 = u32::MAX;
 
+/// What is matched one after the other.
 pub(crate) type Seq = Vec<Node>;
 
-/// One item of a sequence
+/// One item of a sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Node {
     Literal(u32),
@@ -110,7 +109,7 @@ pub(crate) enum Node {
         body: Seq,
     },
     Atomic(Seq),
-    /// `back` is the width of a look-behind, and 0 for a look-ahead
+    /// A look-around. `back` is the width of a look-behind in characters, and 0 for a look-ahead.
     Assert {
         back: usize,
         negated: bool,
@@ -125,17 +124,17 @@ pub(crate) enum Node {
 }
 
 impl Node {
-    /// Whether Python compares such items by value, so that alternatives starting with equal ones are merged
+    /// Whether Python compares such items by value, so that alternatives which begin with equal ones are merged.
     fn is_flat(&self) -> bool {
         use Node::{Any, GroupRef, In, Literal, NotLiteral};
         matches!(self, Literal(_) | NotLiteral(_) | Any | In { .. } | Node::At(_) | GroupRef(_))
     }
 }
 
-/// Fewest and most characters something matches; the top value stands for no limit
+/// The fewest and the most characters that something matches. The highest number stands for no limit.
 pub(crate) type Width = (u64, u64);
 
-/// The width of a sequence. `groups` holds the widths of closed groups, by number
+/// The width of a sequence. `groups` holds the widths of the groups that are closed, by their number.
 pub(crate) fn width(seq: &[Node], groups: &[Option<Width>]) -> Width {
     let widest = |branches: &mut dyn Iterator<Item = Width>| {
         branches.fold((u64::MAX, 0), |(low, high), (l, h)| (low.min(l), high.max(h)))
@@ -162,13 +161,14 @@ pub(crate) fn width(seq: &[Node], groups: &[Option<Width>]) -> Width {
     })
 }
 
-/// The items without repetitions, in order
+/// The items in their order, each once.
 pub(crate) fn distinct(items: Vec<SetItem>) -> Vec<SetItem> {
     let mut seen = HashSet::new();
     items.into_iter().filter(|&item| seen.insert(item)).collect()
 }
 
-/// Alternatives as Python keeps them: a common start is moved out, and single characters become one set
+/// Alternatives as Python keeps them: a beginning that all have in common stands before them, and alternatives of one
+/// character each become a set.
 pub(crate) fn alternatives(mut items: Vec<Seq>) -> Seq {
     if items.len() == 1 {
         return items.pop().unwrap_or_default();

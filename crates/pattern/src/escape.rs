@@ -1,18 +1,18 @@
 //! Reads escapes and sets as Python 3.13's `re` does.
 //!
-//! Guarantees: `[` inside a set is an ordinary character, and so are `&&`, `||`, `~~` and `--` (no nested sets, no
-//! set operations); unknown escapes of ASCII letters and of digits are refused.
+//! Guarantees: `[` is an ordinary character inside a set, and so are `&&`, `||`, `~~` and `--`: there are no nested sets
+//! and no operations on sets. Unknown escapes of ASCII letters and of digits are refused.
 
 use crate::PatternError;
 use crate::ast::{At, Category, Node, SetItem, distinct};
 use crate::parse::Parser;
 use crate::tokens::Token;
 
-/// Highest value of an octal escape.
+/// The highest value of an octal escape.
 const MAX_OCTAL: u32 = 0o377;
 
 impl Parser {
-    /// An escape outside a set
+    /// Reads an escape outside a set.
     pub(crate) fn escape(&mut self, c: char, offset: usize) -> Result<Node, PatternError> {
         let boundary = |negated| Node::At(At::Boundary { ascii: false, negated });
         Ok(match c {
@@ -28,7 +28,7 @@ impl Parser {
         })
     }
 
-    /// `\1` to `\99`, or three octal digits
+    /// Reads `\1` to `\99`, or three octal digits.
     fn octal_or_reference(&mut self, first: char, offset: usize) -> Result<Node, PatternError> {
         let mut digits = String::from(first);
         digits += &self.tokens.take_while(1, |c| c.is_ascii_digit());
@@ -42,7 +42,7 @@ impl Parser {
         Ok(Node::GroupRef(self.referable(group, offset)?))
     }
 
-    /// An escape that stands for one character
+    /// Reads an escape that stands for one character.
     fn character(&mut self, c: char, offset: usize) -> Result<u32, PatternError> {
         Ok(match c {
             'a' => 0x07,
@@ -79,7 +79,7 @@ impl Parser {
         }
     }
 
-    /// A set, after its opening bracket
+    /// Reads a set, after its opening bracket.
     pub(crate) fn set(&mut self, open: usize) -> Result<Node, PatternError> {
         let negated = self.tokens.eat('^');
         let mut items = Vec::new();

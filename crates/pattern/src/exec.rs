@@ -9,10 +9,10 @@ use crate::captures::{Captures, Saved};
 use crate::program::{Inst, One, Program};
 use crate::{BoundReached, chars};
 
-/// No loop, or no position
+/// Stands for no loop, or for no position.
 const NONE: u32 = u32::MAX;
 
-/// `re.search` as yes or no, within so many steps; those that it takes are taken off
+/// Whether `re.search` finds the program in the subject, within the steps that are left. Those that it takes are taken off.
 pub(crate) fn search(program: &Program, subject: &str, left: &mut usize) -> Result<bool, BoundReached> {
     let text: Vec<char> = subject.chars().collect();
     let anchored = matches!(program.code.first(), Some(Inst::At(At::Begin | At::BeginString)));
@@ -41,29 +41,29 @@ pub(crate) fn search(program: &Program, subject: &str, left: &mut usize) -> Resu
     found
 }
 
-/// One round of a loop. Never changed once made, so a way back only has to go back to an older one
+/// One round of a loop. It is never changed, so that a way back only has to name an older one.
 #[derive(Clone, Copy)]
 struct Round {
-    /// The round current around the loop
+    /// The round of the loop around this one, at the time this one began.
     outer: u32,
-    /// Rounds finished before this one, plus one; 0 before the first arrival
+    /// One more than the rounds that were finished before this one; 0 before the loop is first reached.
     count: u32,
-    /// Where the last optional round began, to stop after an empty one
+    /// Where the last optional round began, so that the loop ends after an empty one.
     began: u32,
 }
 
-/// What to do when everything after a choice has failed
+/// What to do when everything after a choice has failed.
 #[derive(Clone, Copy)]
 enum Retry {
-    /// Take this alternative of the branch
+    /// Take this alternative of the branch.
     Branch(u32),
-    /// Give one character back, of so many taken
+    /// Give back one of the characters that were taken.
     Fewer(u32),
-    /// Take one more character, so many are taken
+    /// Take one character more than were taken.
     More(u32),
-    /// Leave a greedy loop
+    /// Leave a greedy loop.
     Leave,
-    /// Run a lazy loop once more
+    /// Run a lazy loop once more.
     Again,
 }
 
@@ -73,7 +73,7 @@ struct Choice {
     pc: u32,
     at: u32,
     current: u32,
-    /// Number of rounds to keep
+    /// How many rounds to keep.
     loops: u32,
     saved: Saved,
 }
@@ -90,7 +90,7 @@ struct Run<'a> {
     steps: usize,
     choices: Vec<Choice>,
     loops: Vec<Round>,
-    /// The innermost loop being run
+    /// The round of the innermost loop that is being run.
     current: u32,
     captures: Captures,
 }
@@ -101,7 +101,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Runs until `Success`: where it ended, or `None` if there is no way
+    /// Runs from an instruction to `Success`, and says where in the subject that was; `None` when there is no way.
     fn run(&mut self, pc: usize, at: usize) -> Result<Option<usize>, BoundReached> {
         let (choices, loops, saved) = (self.choices.len(), self.loops.len(), self.captures.save(false));
         let current = self.current;
@@ -193,7 +193,7 @@ impl Run<'_> {
         }
     }
 
-    /// Leaves a way back, on which captures get their old values if `values`
+    /// Leaves a way back. With `values`, captures get their old values on it.
     fn choose(&mut self, retry: Retry, pc: usize, at: usize, values: bool) -> Result<(), BoundReached> {
         let saved = self.save(values)?;
         let (loops, current) = (self.loops.len() as u32, self.current);
@@ -207,7 +207,7 @@ impl Run<'_> {
         Ok(saved)
     }
 
-    /// Goes back to the last choice
+    /// Goes back to the last choice.
     fn retry(&mut self) -> Result<Flow, BoundReached> {
         let Some(mut choice) = self.choices.pop() else { return Ok(Flow::Fail) };
         self.spend(choice.saved.size())?;
@@ -294,7 +294,7 @@ impl Run<'_> {
         self.current = self.round().outer;
     }
 
-    /// The end of a round of a loop, or its start
+    /// Runs the instruction at the end of a loop's body, which is also where the loop is entered.
     fn until(
         &mut self,
         pc: usize,
@@ -316,7 +316,7 @@ impl Run<'_> {
         Ok(Flow::Go(pc + 1, at))
     }
 
-    /// One more optional round
+    /// Begins one more round of a loop that need not be run again.
     fn again(&mut self, body: usize, max: u32, at: usize) -> Flow {
         let round = self.round();
         if (round.count >= max && max != UNLIMITED) || round.began == at as u32 {
@@ -355,7 +355,7 @@ impl Run<'_> {
         Ok(Flow::Go(end, at))
     }
 
-    /// A negative look-around
+    /// Runs a negative look-around.
     fn refute(&mut self, body: usize, at: usize, back: usize, end: usize) -> Result<Flow, BoundReached> {
         let Some(from) = at.checked_sub(back) else { return Ok(Flow::Go(end, at)) };
         let saved = self.save(self.current != NONE)?;

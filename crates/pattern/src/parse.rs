@@ -1,30 +1,30 @@
 //! Reads an expression as Python 3.13's `re` does.
 //!
-//! Guarantees: accepts what Python accepts, with the same structure, except for the few things reported as not
-//! supported; refuses everything Python refuses. Recursion is bounded by `MAX_NESTING`.
+//! Guarantees: it accepts what Python accepts, with the same structure, except for the few things that it reports as not
+//! supported. It refuses everything that Python refuses. `MAX_NESTING` bounds its recursion.
 
 use crate::ast::{At, Flags, Greed, Node, Seq, UNLIMITED, Width, alternatives, width};
 use crate::tokens::{MAX_DIGITS, Token, Tokens, interval};
 use crate::{MAX_NESTING, PatternError};
 
-/// Widest look-behind in characters; Python keeps the width in 32 bits.
+/// The widest look-behind. Characters. Python keeps the width in 32 bits.
 const MAX_LOOK_BEHIND: u64 = u32::MAX as u64;
 
-/// Group numbers Python can name in a conditional, exclusive.
+/// The first group number that Python cannot name in a condition.
 const MAX_GROUP_NUMBER: usize = 1_073_741_823;
 
-/// A read expression
+/// An expression that was read.
 #[derive(Debug)]
 pub(crate) struct Parsed {
     pub(crate) seq: Seq,
-    /// The flags that hold for the whole expression
+    /// The flags that hold for the whole expression.
     pub(crate) flags: Flags,
-    /// Number of groups, the whole match included
+    /// How many groups there are, the whole match included.
     pub(crate) groups: usize,
     pub(crate) width: Width,
 }
 
-/// Reads a whole expression
+/// Reads a whole expression.
 pub(crate) fn parse(text: &str) -> Result<Parsed, PatternError> {
     let mut parser = Parser {
         tokens: Tokens::new(text)?,
@@ -49,17 +49,17 @@ pub(crate) fn parse(text: &str) -> Result<Parsed, PatternError> {
     Ok(Parsed { seq, flags: parser.flags, groups: parser.groups.len(), width })
 }
 
-/// What is known so far while reading
+/// What is known so far of an expression that is being read.
 #[derive(Debug)]
 pub(crate) struct Parser {
     pub(crate) tokens: Tokens,
     flags: Flags,
-    /// Width of each group by number; `None` while it is open. Number 0 is the whole match
+    /// The width of each group by its number; `None` while it is open. Number 0 is the whole match.
     groups: Vec<Option<Width>>,
     names: Vec<(String, usize)>,
-    /// Groups named in conditions, which may be defined later: (offset, number)
+    /// The groups that conditions name, which may be defined later: the offset of the condition, and the number.
     forward: Vec<(usize, usize)>,
-    /// Inside a look-behind: the number of groups there were at its start
+    /// Inside a look-behind, how many groups there were at its start.
     behind_from: Option<usize>,
     depth: usize,
 }
@@ -135,7 +135,7 @@ impl Parser {
         Ok(())
     }
 
-    /// What an opening parenthesis starts; nothing for comments and for flags of the whole expression
+    /// Reads what an opening parenthesis starts. Comments and flags of the whole expression leave nothing in the tree.
     fn group(&mut self, open: usize, verbose: bool, first: bool) -> Result<Option<Node>, PatternError> {
         if !self.tokens.eat('?') {
             return self.capture(open, verbose, None).map(Some);
@@ -185,7 +185,7 @@ impl Parser {
         Ok(Some(node))
     }
 
-    /// The content of a group and its closing parenthesis
+    /// Reads the content of a group and its closing parenthesis.
     fn nested(&mut self, open: usize, verbose: bool) -> Result<Seq, PatternError> {
         self.descend(open)?;
         let seq = self.alternation(verbose, false)?;
@@ -294,14 +294,14 @@ impl Parser {
         Ok(Node::IfGroup { group, yes, no })
     }
 
-    /// The number of a group by its name
+    /// The number of the group with this name.
     fn named(&self, name: &str, offset: usize) -> Result<usize, PatternError> {
         check_name(name, offset)?;
         let known = self.names.iter().find(|(known, _)| known == name).map(|&(_, group)| group);
         known.ok_or_else(|| PatternError::python(offset, "an unknown group name"))
     }
 
-    /// A group that a reference at this place may refer to
+    /// Checks that a reference at this place may refer to the group.
     pub(crate) fn referable(&self, group: usize, offset: usize) -> Result<usize, PatternError> {
         match self.groups.get(group) {
             None => Err(PatternError::python(offset, "a reference to a group that does not exist")),
@@ -313,7 +313,7 @@ impl Parser {
         }
     }
 
-    /// The flags of `(?flags)`, which it sets, or of `(?add-del:`
+    /// Reads the flags of `(?flags)`, which it sets, or of `(?add-del:`.
     fn inline_flags(&mut self, kind: char) -> Result<Option<(Flags, Flags)>, PatternError> {
         let offset = self.tokens.offset().saturating_sub(1);
         let refuse = |what| Err(PatternError::python(offset, what));
@@ -348,7 +348,7 @@ impl Parser {
     }
 }
 
-/// Replaces plain groups by their content
+/// Replaces plain groups by their content.
 fn unpack(seq: Seq) -> Seq {
     let content = |node| match node {
         Node::Group { index: None, add: Flags::NONE, del: Flags::NONE, body } => body,
@@ -370,7 +370,7 @@ fn flag(token: Option<Token>) -> Option<Flags> {
     }
 }
 
-/// Refuses what is no identifier. Python knows more scripts than this does
+/// Refuses a group name that is not an identifier. Python knows more scripts than this does.
 fn check_name(name: &str, offset: usize) -> Result<(), PatternError> {
     let letter = |c: char| {
         c.is_ascii_alphabetic() || c == '_' || crate::chars::contains(crate::tables::NAME, c.into())

@@ -1,7 +1,7 @@
 //! Turns a read expression into instructions for the matcher.
 //!
-//! Guarantees: flags are resolved here and nowhere else; the instructions and their order are those of Python's own
-//! compiler, so that captures survive backtracking exactly where they do there.
+//! Guarantees: flags are resolved here and nowhere else. The instructions and their order are those of Python's own
+//! compiler, so that captures survive backtracking exactly where they survive there.
 
 use std::collections::HashMap;
 
@@ -10,33 +10,33 @@ use crate::parse::Parsed;
 use crate::set::CharSet;
 use crate::{MAX_SET_RANGES, PatternError};
 
-/// A test of one character
+/// A test of one character.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum One {
     Any,
     NotNewline,
     Char(char),
-    /// Index into the sets of the program
+    /// Whether the character is in the set of this index.
     Set(usize),
 }
 
-/// One instruction. Targets are indices of instructions
+/// One instruction. A target is the index of an instruction.
 #[derive(Debug)]
 pub(crate) enum Inst {
     One(One),
     At(At),
-    /// Remember the position: twice the group's number less two for its start, plus one for its end
+    /// Sets a mark to the position. The mark of a group's start is twice its number less two, that of its end one more.
     Mark(usize),
     Branch(Vec<usize>),
     Jump(usize),
-    /// Repeats a test of one character
+    /// Repeats a test of one character.
     RepeatOne {
         one: One,
         min: u32,
         max: u32,
         greed: Greed,
     },
-    /// Starts a loop whose body follows and whose `Until` is at `until`
+    /// Starts a loop whose body follows and whose `Until` is at `until`.
     Repeat {
         until: usize,
     },
@@ -46,7 +46,7 @@ pub(crate) enum Inst {
         max: u32,
         lazy: bool,
     },
-    /// Runs the body that follows again and again, each time without a way back
+    /// Runs the body that follows again and again, each time without a way back.
     Possessive {
         min: u32,
         max: u32,
@@ -71,18 +71,18 @@ pub(crate) enum Inst {
     Success,
 }
 
-/// A compiled expression
+/// A compiled expression.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) code: Vec<Inst>,
     pub(crate) sets: Vec<CharSet>,
-    /// Number of marks to remember; none if nothing reads them
+    /// How many marks there are; none when nothing reads them.
     pub(crate) marks: usize,
-    /// Fewest characters of a match
+    /// The fewest characters of a match.
     pub(crate) min: u64,
 }
 
-/// Compiles a whole expression
+/// Compiles a whole expression.
 pub(crate) fn compile(parsed: &Parsed) -> Result<Program, PatternError> {
     let mut compiler = Compiler::default();
     compiler.sequence(&parsed.seq, parsed.flags);
@@ -107,9 +107,9 @@ pub(crate) fn compile(parsed: &Parsed) -> Result<Program, PatternError> {
 struct Compiler {
     code: Vec<Inst>,
     sets: Vec<CharSet>,
-    /// Sets by what they were made of
+    /// The sets by what they were made of, so that equal ones are made once.
     known: HashMap<(Vec<SetItem>, bool, u8), One>,
-    /// Ranges in all sets
+    /// How many ranges all sets have together.
     ranges: usize,
 }
 
@@ -120,7 +120,7 @@ impl Compiler {
         }
     }
 
-    /// Emits a placeholder to be filled in by `patch`
+    /// Adds an instruction that `patch` fills in later.
     fn reserve(&mut self) -> usize {
         self.code.push(Inst::Success);
         self.code.len() - 1
@@ -132,7 +132,7 @@ impl Compiler {
         }
     }
 
-    /// Emits a body that runs on its own, and says where the code after it starts
+    /// Adds a body that runs on its own, and says where the code after it starts.
     fn enclosed(&mut self, body: &Seq, flags: Flags) -> usize {
         self.sequence(body, flags);
         self.code.push(Inst::Success);
@@ -221,7 +221,7 @@ impl Compiler {
         self.code.push(Inst::Until { body: at + 1, min, max, lazy: greed == Greed::Lazy });
     }
 
-    /// A body that is one test of one character, at most in groups that capture nothing
+    /// The test, when a body is one test of one character, at most inside of groups that capture nothing.
     fn simple(&mut self, body: &Seq, flags: Flags) -> Option<One> {
         match body.as_slice() {
             [Node::Group { index: None, add, del, body }] => self.simple(body, flags.scoped(*add, *del)),
@@ -248,7 +248,7 @@ impl Compiler {
         let set = CharSet::new(&key.0, negated, flags);
         let one = match set.single() {
             Some(c) => One::Char(c),
-            // Past the limit the expression is refused as a whole, so what stands here does not matter.
+            // Beyond the limit the whole expression is refused, so that it does not matter what stands here.
             None if self.ranges > MAX_SET_RANGES => One::Any,
             None => {
                 self.ranges += set.size();

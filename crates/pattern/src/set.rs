@@ -6,23 +6,23 @@
 use crate::ast::{Category, Flags, SetItem};
 use crate::{chars, tables};
 
-/// Last character that Python keeps in its table of a set; it treats higher ones in another way.
+/// The last character that Python keeps in its table of a set. It treats higher ones in another way.
 const LAST_LOW: u32 = 0xffff;
 
 type Ranges = Vec<(u32, u32)>;
 
-/// The characters a class escape means, and whether everything else is meant
+/// A class escape, and whether it stands for everything else.
 type Escape = (Category, bool);
 
-/// One character of the subject against a fixed set
+/// A fixed set of characters.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CharSet {
-    /// Sorted, disjoint, inclusive
+    /// The ranges of the set: sorted, disjoint, with both ends in the set.
     ranges: Box<[(u32, u32)]>,
 }
 
 impl CharSet {
-    /// The set that these items mean under these flags
+    /// The set that these items mean under these flags.
     pub(crate) fn new(items: &[SetItem], negated: bool, flags: Flags) -> CharSet {
         let ascii = flags.has(Flags::ASCII);
         let ignore_case = flags.has(Flags::IGNORE_CASE);
@@ -59,7 +59,7 @@ impl CharSet {
         chars::contains(&self.ranges, c.into())
     }
 
-    /// The only member, if there is only one
+    /// The only member, if there is only one.
     pub(crate) fn single(&self) -> Option<char> {
         match *self.ranges {
             [(first, last)] if first == last => char::from_u32(first),
@@ -67,7 +67,7 @@ impl CharSet {
         }
     }
 
-    /// How much the set takes, in ranges
+    /// How many ranges the set has.
     pub(crate) fn size(&self) -> usize {
         self.ranges.len()
     }
@@ -111,12 +111,12 @@ fn complement(ranges: &[(u32, u32)]) -> Ranges {
     rest
 }
 
-/// A character above `LAST_LOW` that is not its own lower case
+/// Whether a character is above `LAST_LOW` and is not its own lower case.
 fn is_high_upper(c: u32) -> bool {
     c > LAST_LOW && chars::lower(c) != c
 }
 
-/// Every character that has another case, with it
+/// Every character of a table of cases, with its other case.
 fn other_case(table: &'static [(u32, u32, u32, i32)]) -> impl Iterator<Item = (u32, u32)> {
     table.iter().flat_map(|&(first, last, step, add)| {
         (first..=last).step_by(step as usize).map(move |c| (c, c.saturating_add_signed(add)))

@@ -1,8 +1,8 @@
-//! Character tables of the reference interpreter (Unicode 15.1), generated from its own answers.
+//! The character tables of CPython 3.13 (Unicode 15.1), generated from that interpreter's own answers.
 //!
-//! Guarantees: every table is sorted, its ranges are inclusive, disjoint and hold no surrogates.
+//! Guarantees: every table is sorted. Its ranges are disjoint, hold both of their ends and no surrogates.
 
-/// `\w`: letters, numbers of every kind, and the underscore
+/// What `\w` matches: letters, numbers of every kind, and the underscore.
 #[rustfmt::skip]
 pub(crate) const WORD: &[(u32, u32)] = &[
     (0x30, 0x39), (0x41, 0x5a), (0x5f, 0x5f), (0x61, 0x7a), (0xaa, 0xaa), (0xb2, 0xb3), (0xb5, 0xb5),
@@ -151,7 +151,7 @@ pub(crate) const WORD: &[(u32, u32)] = &[
     (0x30000, 0x3134a), (0x31350, 0x323af),
 ];
 
-/// `\d`: decimal digits
+/// What `\d` matches: decimal digits.
 #[rustfmt::skip]
 pub(crate) const DIGIT: &[(u32, u32)] = &[
     (0x30, 0x39), (0x660, 0x669), (0x6f0, 0x6f9), (0x7c0, 0x7c9), (0x966, 0x96f), (0x9e6, 0x9ef),
@@ -169,14 +169,15 @@ pub(crate) const DIGIT: &[(u32, u32)] = &[
     (0x1fbf0, 0x1fbf9),
 ];
 
-/// `\s`, which is also what `str.strip()` trims
+/// What `\s` matches, which is also what `str.strip()` removes.
 #[rustfmt::skip]
 pub(crate) const SPACE: &[(u32, u32)] = &[
     (0x9, 0xd), (0x1c, 0x20), (0x85, 0x85), (0xa0, 0xa0), (0x1680, 0x1680), (0x2000, 0x200a),
     (0x2028, 0x2029), (0x202f, 0x202f), (0x205f, 0x205f), (0x3000, 0x3000),
 ];
 
-/// Simple lower case: (first, last, step, what to add), for every character that is not its own lower case
+/// The simple lower case of every character that is not its own: the first and the last character of a range, its step, and
+/// what to add to each.
 #[rustfmt::skip]
 pub(crate) const LOWER: &[(u32, u32, u32, i32)] = &[
     (0x41, 0x5a, 1, 32), (0xc0, 0xd6, 1, 32), (0xd8, 0xde, 1, 32), (0x100, 0x12e, 2, 1),
@@ -229,7 +230,8 @@ pub(crate) const LOWER: &[(u32, u32, u32, i32)] = &[
     (0x16e40, 0x16e5f, 1, 32), (0x1e900, 0x1e921, 1, 34),
 ];
 
-/// Simple upper case: (first, last, step, what to add), for every character that is not its own upper case
+/// The simple upper case of every character that is not its own: the first and the last character of a range, its step, and
+/// what to add to each.
 #[rustfmt::skip]
 pub(crate) const UPPER: &[(u32, u32, u32, i32)] = &[
     (0x61, 0x7a, 1, -32), (0xb5, 0xb5, 1, 743), (0xdf, 0xdf, 1, -140), (0xe0, 0xf6, 1, -32),
@@ -304,8 +306,8 @@ pub(crate) const UPPER: &[(u32, u32, u32, i32)] = &[
     (0x16e60, 0x16e7f, 1, -32), (0x1e922, 0x1e943, 1, -34),
 ];
 
-/// Lower-case characters that `re` holds equal under IGNORECASE although their lower case differs;
-/// the relation is symmetric
+/// Lower-case characters that `re` holds equal under IGNORECASE although their lower case differs. Each pair stands in both
+/// directions.
 #[rustfmt::skip]
 pub(crate) const EQUIVALENT: &[(u32, &[u32])] = &[
     (0x69, &[0x131]), (0x73, &[0x17f]), (0xb5, &[0x3bc]), (0x131, &[0x69]), (0x17f, &[0x73]),
@@ -321,7 +323,7 @@ pub(crate) const EQUIVALENT: &[(u32, &[u32])] = &[
     (0x1fe3, &[0x3b0]), (0xa64b, &[0x1c88]), (0xfb05, &[0xfb06]), (0xfb06, &[0xfb05]),
 ];
 
-/// Letters outside ASCII that a group name may use: a subset of Python's identifier characters
+/// The letters outside ASCII that a group name may have: some of those that Python takes in an identifier.
 #[rustfmt::skip]
 pub(crate) const NAME: &[(u32, u32)] = &[
     (0xc0, 0xd6), (0xd8, 0xf6), (0xf8, 0x24f), (0x370, 0x373), (0x376, 0x377), (0x386, 0x386), (0x388, 0x38a),

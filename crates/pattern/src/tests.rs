@@ -239,7 +239,7 @@ fn a_refusal_is_one_sentence_with_a_place() {
     let told = |text| Pattern::compile(text).map(|_| ()).map_err(|error| error.to_string());
     let python = "not a valid Python expression: the unknown escape `\\p` at character 2";
     assert_eq!(told(r"\é\p{L}"), Err(python.to_owned()));
-    let ours = r"not supported by hooksd: a character by its name, `\N{...}`, at character 1";
+    let ours = r"not supported: a character by its name, `\N{...}`, at character 1";
     assert_eq!(told(r"^\N{DASH}"), Err(ours.to_owned()));
 }
 

@@ -1,25 +1,28 @@
-//! The characters of an expression, an escape taken together with what it escapes.
+//! Takes an expression apart into characters, each escape together with what it escapes.
 //!
-//! Guarantees: the units are those of Python's tokenizer, so an escaped `)`, `]` or line end never ends a
-//! comment, a set or a name. Offsets count characters.
+//! Guarantees: the units are those of Python's tokenizer, so that an escaped `)`, `]` or line end never ends a comment, a
+//! set or a name. Offsets count characters.
 
 use crate::{PatternError, ast};
 
-/// Digits of the longest number Python reads, leading zeros included.
+/// How many digits the longest number has that Python reads, leading zeros included. Digits.
 pub(crate) const MAX_DIGITS: usize = 4300;
 
-/// One unit of an expression
+/// One unit of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token {
     Plain(char),
     Escaped(char),
 }
 
-/// A place in an expression
+/// The units of an expression, and how far they were read.
 #[derive(Debug)]
 pub(crate) struct Tokens {
+    /// The units, each with its offset in characters.
     items: Vec<(usize, Token)>,
+    /// The index of the unit that is read next.
     next: usize,
+    /// How many characters the expression has.
     chars: usize,
 }
 
@@ -50,14 +53,14 @@ impl Tokens {
         Some(token)
     }
 
-    /// Takes the next token if it is this plain character
+    /// Takes the next token if it is this plain character.
     pub(crate) fn eat(&mut self, c: char) -> bool {
         let found = self.peek() == Some(Token::Plain(c));
         self.next += usize::from(found);
         found
     }
 
-    /// Takes up to `most` plain characters that `wanted` accepts
+    /// Takes plain characters that `wanted` accepts, up to `most` of them.
     pub(crate) fn take_while(&mut self, most: usize, wanted: impl Fn(char) -> bool) -> String {
         let mut taken = String::new();
         while taken.len() < most
@@ -70,7 +73,7 @@ impl Tokens {
         taken
     }
 
-    /// Takes a name that ends with `end`
+    /// Takes a name and the `end` after it.
     pub(crate) fn take_name(&mut self, end: char) -> Result<String, PatternError> {
         let start = self.offset();
         let mut name = String::new();
@@ -85,7 +88,7 @@ impl Tokens {
         if name.is_empty() { Err(PatternError::python(start, "a missing group name")) } else { Ok(name) }
     }
 
-    /// Offset of the next token, in characters
+    /// The offset of the next token. Characters.
     pub(crate) fn offset(&self) -> usize {
         self.items.get(self.next).map_or(self.chars, |&(at, _)| at)
     }
@@ -99,7 +102,7 @@ impl Tokens {
     }
 }
 
-/// The two counts of `{n}`, `{n,}`, `{,m}` or `{n,m}`; `None` if the brace at `open` is an ordinary character
+/// Reads the two counts of `{n}`, `{n,}`, `{,m}` or `{n,m}`. `None` means that the brace at `open` is an ordinary character.
 pub(crate) fn interval(tokens: &mut Tokens, open: usize) -> Result<Option<(u32, u32)>, PatternError> {
     let start = tokens.mark();
     if tokens.peek() == Some(Token::Plain('}')) {

@@ -32,7 +32,7 @@ pub(crate) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, call: &Call<'_>) -> 
         let message = "expected an object with session and invocation or payload";
         return Err(invalid(ReadError::new("params", message)));
     };
-    if let Some(key) = params.key_beside(&KNOWN) {
+    if let Some(key) = params.unknown_key(&KNOWN) {
         let message = format!("unknown field; known here: {}", KNOWN.join(", "));
         return Err(invalid(ReadError::new(key, message)));
     }

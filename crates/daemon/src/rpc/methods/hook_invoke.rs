@@ -48,9 +48,9 @@ pub(crate) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, call: &Call<'_>) -> 
         return Err(invalid(fail("params", "expected an object with session and invocation or payload")));
     };
     // Most requests have no options.
-    let options: InvokeOptions = if params.key_beside(&REQUIRED).is_none() {
+    let options: InvokeOptions = if params.unknown_key(&REQUIRED).is_none() {
         InvokeOptions::default()
-    } else if let Some(key) = params.key_beside(&KNOWN) {
+    } else if let Some(key) = params.unknown_key(&KNOWN) {
         return Err(invalid(fail(&key, &format!("unknown field; known here: {}", KNOWN.join(", ")))));
     } else {
         read(params, Reading::Strict).map_err(invalid)?

@@ -21,7 +21,7 @@ pub(crate) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, call: &Call<'_>) -> 
         return Err(invalid(ReadError::new("params", "expected an object with session, event and payload")));
     };
     let known = ["session", "event", "payload"];
-    if let Some(key) = params.key_beside(&known) {
+    if let Some(key) = params.unknown_key(&known) {
         return Err(invalid(ReadError::new(key, format!("unknown field; known here: {}", known.join(", ")))));
     }
     let event =
