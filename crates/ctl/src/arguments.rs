@@ -1,7 +1,7 @@
 //! The command line, defined once.
 
+mod conformance;
 mod looking;
-mod proving;
 mod shared;
 mod why;
 
@@ -9,8 +9,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::conformance::Conformance;
 pub(crate) use self::looking::{Replay, Report, Timeline, Top};
-pub(crate) use self::proving::Conformance;
 pub(crate) use self::shared::{ConfigDir, ModeArgument, Period, Running, config_dir};
 pub(crate) use self::why::*;
 
