@@ -70,7 +70,7 @@ fn the_scenarios_are_those_that_the_vectors_give() {
         .unwrap()
         .into();
     assert_eq!(done.status, Some(0), "{}", done.stderr);
-    let suite = top().join("crates/ctl/suite");
+    let suite = top().join("crates/conformance/suite");
     let names = |folder: &Path| {
         let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().file_name());
         let mut names: Vec<_> = entries.filter(|name| name != OsStr::new("cases.jsonl")).collect();
@@ -137,6 +137,34 @@ async fn a_signal_leaves_nothing_behind() {
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
         assert_eq!(begun(), Vec::<u32>::new());
     }
+}
+
+/// `hooksctl` holds no scenarios: it runs the program that does, wherever that is installed.
+#[test]
+fn the_program_is_beside_hooksctl_or_on_the_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let hooksctl = folder.path().join("hooksctl");
+    fs::copy(program::path("hooksctl"), &hooksctl).unwrap();
+    let programs = program::path("hooks-conformance").parent().unwrap().to_owned();
+    let run = |path: &Path| -> Done {
+        let mut command = Command::new(&hooksctl);
+        command.args(["--json", "conformance", "--only", "trust/store/valid"]);
+        command.env_clear().env("PATH", path).output().unwrap().into()
+    };
+    let missing = run(Path::new("/nowhere"));
+    assert_eq!(
+        missing,
+        Done {
+            status: Some(2),
+            stdout: String::new(),
+            stderr: "error: the program hooks-conformance is neither beside this one nor on PATH; \
+                     `cargo install hooksd-conformance` installs it\n"
+                .to_owned(),
+        }
+    );
+    let found = run(&programs);
+    let told: Value = serde_json::from_str(&found.stdout).expect(&found.stderr);
+    assert_eq!((&told["total"]["passed"], found.status), (&Value::from(1), Some(0)));
 }
 
 #[test]

@@ -16,7 +16,7 @@ const HEAD: &str = "\
 `hooksctl conformance` on this commit: every scenario that came with it, against daemons that it starts. A test runs it
 and compares this page (`cargo test -p hooksd-tests --test suite`). What the scenarios are, and how to measure another
 engine: [conformance](conformance.md). Which recorded vectors are no scenarios, and why:
-[the suite](../crates/ctl/suite/README.md).
+[the suite](../crates/conformance/suite/README.md).
 
 | area | scenarios | passed | failed | unsupported |
 | --- | --- | --- | --- | --- |

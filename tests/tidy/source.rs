@@ -5,7 +5,7 @@ use std::fs;
 use crate::{files, text, top};
 
 /// Which crates of the workspace each crate may use (ARCHITECTURE, "Dependencies").
-const ALLOWED: [(&str, &[&str]); 11] = [
+const ALLOWED: [(&str, &[&str]); 13] = [
     ("json", &[]),
     ("pattern", &[]),
     ("protocol", &["json"]),
@@ -16,7 +16,9 @@ const ALLOWED: [(&str, &[&str]); 11] = [
     ("client", &["json", "protocol"]),
     ("journal", &["protocol"]),
     ("daemon", &["json", "pattern", "protocol", "config", "engine", "runner", "client", "journal"]),
-    ("ctl", &["json", "protocol", "dialects", "config", "engine", "client", "journal"]),
+    ("terminal", &[]),
+    ("ctl", &["json", "protocol", "dialects", "config", "engine", "client", "journal", "terminal"]),
+    ("conformance", &["json", "protocol", "config", "engine", "client", "terminal"]),
 ];
 
 fn dependencies(name: &str) -> Vec<String> {

@@ -20,8 +20,7 @@ pub const PROGRAM_VARIABLE: &str = "HOOKSD_BIN";
 /// # Errors
 /// With where it was looked for.
 pub fn find() -> Result<PathBuf, String> {
-    let beside = std::env::current_exe().ok().and_then(|own| Some(own.parent()?.join("hooksd")));
-    if let Some(beside) = beside.filter(|path| executable(path)) {
+    if let Some(beside) = beside("hooksd") {
         return Ok(beside);
     }
     if let Some(named) = std::env::var_os(PROGRAM_VARIABLE).filter(|name| !name.is_empty()) {
@@ -37,6 +36,18 @@ pub fn find() -> Result<PathBuf, String> {
             "the program hooksd is neither beside this one nor on PATH: install it, or set {PROGRAM_VARIABLE}"
         )
     })
+}
+
+/// Another program of ours: beside the running one, else on `PATH`.
+#[must_use]
+pub fn find_named(name: &str) -> Option<PathBuf> {
+    beside(name).or_else(|| find_in(&std::env::var_os("PATH").unwrap_or_default(), name))
+}
+
+/// A program in the folder of the running one.
+fn beside(name: &str) -> Option<PathBuf> {
+    let own = std::env::current_exe().ok()?;
+    Some(own.parent()?.join(name)).filter(|path| executable(path))
 }
 
 /// A program on a `PATH`; its relative folders are left out, since they mean another one everywhere.

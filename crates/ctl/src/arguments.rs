@@ -1,7 +1,7 @@
 //! The command line, defined once.
 
+mod conformance;
 mod looking;
-mod proving;
 mod shared;
 mod why;
 
@@ -9,10 +9,11 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+pub(crate) use self::conformance::Conformance;
 pub(crate) use self::looking::{Replay, Report, Timeline, Top};
-pub(crate) use self::proving::Conformance;
 pub(crate) use self::shared::{ConfigDir, ModeArgument, Period, Running, config_dir};
 pub(crate) use self::why::*;
+use crate::commands::hook::Hook;
 
 /// The heading of the options that every command has.
 const EVERYWHERE: &str = "Options of every command";
@@ -96,26 +97,6 @@ pub(crate) enum Command {
     Restart(Shutdown),
     /// Have the daemon started by systemd or launchd; needs no daemon
     Service(Service),
-}
-
-/// The exit status is the agent's: 0, or 2 where that is how it is told of a block.
-#[derive(Debug, Args)]
-pub(crate) struct Hook {
-    /// The agent's name, or "auto" in a file that several agents read
-    #[arg(long, value_name = "NAME")]
-    pub(crate) agent: String,
-    /// The event, for agents that do not say it
-    #[arg(long, value_name = "EVENT")]
-    pub(crate) event: Option<String>,
-    /// What the agent gets when there is no decision: it goes on, or what can be stopped is
-    #[arg(long, value_name = "open|closed", default_value = "open")]
-    pub(crate) fail: String,
-    /// Answer within this time, below the timeout of the agent's entry; default the agent's own minus half a second
-    #[arg(long, value_name = "SECONDS")]
-    pub(crate) deadline: Option<String>,
-    /// Whether a person is there, for agents that do not show it: decides if persisted trust counts
-    #[arg(long, value_name = "interactive|headless")]
-    pub(crate) mode: Option<String>,
 }
 
 /// Reads an event in any of three forms: {"context", "event"}, the event alone ({"event": "PreToolUse", ...}), or the

@@ -39,9 +39,6 @@ pub(crate) enum Failure {
     /// An agent's configuration was left as it was: which, and why.
     #[error("{0}")]
     NotInstalled(String),
-    /// It was stopped by this signal, and has taken away what it had laid out.
-    #[error("stopped by signal {0}; nothing of it is left")]
-    Stopped(u8),
     /// The answer could not be printed.
     #[error("cannot write the output: {0}")]
     Output(#[from] std::io::Error),
@@ -59,8 +56,6 @@ impl Failure {
             Failure::Client(_) | Failure::Foreign(_) | Failure::Journal(_) => 4,
             Failure::NotInstalled(_) => 6,
             Failure::Service(_) => 7,
-            // As shells tell it.
-            Failure::Stopped(signal) => signal.saturating_add(128),
         }
     }
 }

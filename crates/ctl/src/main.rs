@@ -1,14 +1,13 @@
 //! `hooksctl`: the commands people type to drive hooksd.
 //!
 //! Exit status: 0 done; 1 `check` or `doctor` found something, or `replay` or `conformance` a difference; 2 the command line or an input is
-//! wrong; 3 no daemon answers; 4 the daemon refused, is of another protocol or its answer cannot be read; 5 trust was not changed; 6 an agent's
+//! wrong, or `hooks-conformance` is not installed; 3 no daemon answers; 4 the daemon refused, is of another protocol or its answer cannot be read; 5 trust was not changed; 6 an agent's
 //! configuration was not changed; 7 the service manager refused; 128 and the signal's number when one has stopped
 //! `conformance`. Output is plain when it is not a terminal; `--json` is for machines and holds exactly one JSON value, and one a line from `tail`.
 #![forbid(unsafe_code)]
 
 mod arguments;
 mod commands;
-mod conformance;
 mod failure;
 mod hook;
 mod input;
@@ -37,7 +36,7 @@ fn main() -> ExitCode {
     {
         return code;
     }
-    let arguments = Arguments::parse_from(words);
+    let arguments = Arguments::parse_from(&words);
     let mut printer = Printer::new(arguments.json);
     let done = match &arguments.command {
         Command::Hook(hook) => commands::hook::run(&arguments, hook),
@@ -52,7 +51,7 @@ fn main() -> ExitCode {
         Command::Top(top) => commands::top::run(&arguments, top, &mut printer),
         Command::Stats(stats) => commands::stats::run(&arguments, stats, &mut printer),
         Command::Tail(tail) => commands::tail::run(&arguments, tail, &mut printer),
-        Command::Conformance(wanted) => commands::conformance::run(&arguments, wanted, &mut printer),
+        Command::Conformance(_) => commands::conformance::run(&words),
         Command::Show(show) => commands::show::run(&arguments, show, &mut printer),
         Command::Trust(trust) => commands::trust::run(trust, &mut printer),
         Command::Install(install) => commands::install::run(install, Direction::In, &mut printer),

@@ -4,12 +4,15 @@ use std::fmt::Display;
 use std::io::Write;
 use std::process::ExitCode;
 
-use anstyle::{AnsiColor, Style};
+use anstyle::AnsiColor;
 use hooksd_protocol::diagnostic::{Diagnostic, Severity};
 use hooksd_protocol::methods::{HandlerInfo, HandlerStatus, LegacyCommand};
+use hooksd_terminal::safe_json;
 use serde::Serialize;
 
 use crate::failure::Failure;
+
+pub(crate) use hooksd_terminal::{one_line, paint, safe};
 
 /// Writes to standard output, plain when it is not a terminal.
 pub(crate) struct Printer {
@@ -30,7 +33,7 @@ impl Printer {
         let mut out = anstream::stdout();
         if self.json {
             let json = serde_json::to_string(result).map_err(|error| Failure::Output(error.into()))?;
-            writeln!(out, "{}", escaped(&json))?;
+            writeln!(out, "{}", safe_json(&json))?;
             return Ok(ExitCode::SUCCESS);
         }
         let mut lines = Vec::new();
@@ -98,12 +101,6 @@ pub(crate) fn width() -> usize {
     terminal.filter(|columns| *columns > 0).or_else(said).unwrap_or(80).clamp(20, 400)
 }
 
-/// `text` in a colour.
-pub(crate) fn paint(color: AnsiColor, text: &str) -> String {
-    let style = Style::new().fg_color(Some(color.into())).bold();
-    format!("{style}{text}{style:#}")
-}
-
 /// A value of an enum as it is spelled everywhere: in JSON, in the documentation and for people.
 pub(crate) fn word<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
@@ -136,54 +133,6 @@ pub(crate) fn many(count: impl Display, one: &str) -> String {
         (_, false) => "s",
     };
     format!("{count} {one}{ending}")
-}
-
-/// `text` with control characters escaped; line breaks stay, indented.
-pub(crate) fn safe(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '\n' => out.push_str("\n    "),
-            '\t' => out.push('\t'),
-            c if steers(c) => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// `text` on one line, with control characters escaped.
-pub(crate) fn one_line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.trim().chars() {
-        match c {
-            '\n' | '\t' => out.push(' '),
-            c if steers(c) => out.extend(c.escape_default()),
-            c => out.push(c),
-        }
-    }
-    out
-}
-
-/// JSON with the characters that steer a terminal written as escapes. They can only stand inside its strings.
-fn escaped(json: &str) -> String {
-    let mut out = String::with_capacity(json.len());
-    for c in json.chars() {
-        if steers(c) {
-            // All of them are in the first plane.
-            out.push_str(&format!("\\u{:04x}", u32::from(c)));
-        } else {
-            out.push(c);
-        }
-    }
-    out
-}
-
-/// Whether a terminal may act on a character instead of showing it: controls, and those that turn the direction of
-/// what follows (UAX 9).
-fn steers(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Lines for a handler: its id and matcher, what it runs, and how.
@@ -245,13 +194,5 @@ mod tests {
             ["0 events", "1 event", "2 processes"]
         );
         assert_eq!(moment("2026-01-31T23:59:59.123456Z"), "2026-01-31 23:59:59");
-    }
-
-    #[test]
-    fn b82_nothing_that_steers_a_terminal_gets_out() {
-        assert_eq!(safe("a\u{1b}[2J\u{9b}\u{202e}b"), "a\\u{1b}[2J\\u{9b}\\u{202e}b");
-        let json = serde_json::to_string("\u{1b}\u{7f}\u{9b}\u{202e}é").unwrap();
-        assert_eq!(escaped(&json), r#""\u001b\u007f\u009b\u202eé""#);
-        assert_eq!(serde_json::from_str::<String>(&escaped(&json)).unwrap(), "\u{1b}\u{7f}\u{9b}\u{202e}é");
     }
 }

@@ -1,9 +1,9 @@
-//! The real programs, `hooksd` and `hooksctl`.
+//! The real programs, `hooksd`, `hooksctl` and `hooks-conformance`.
 //!
 //! Cargo tells a test the path of the programs of its own package only, so they are built on demand: once in each test
 //! process, by the cargo that runs the tests, into the same target folder and profile (a fraction of a second when they
 //! are fresh). Asking cargo every time, rather than looking for a file, is what keeps a stale program from being
-//! tested. Where there is no cargo, `HOOKSD_TEST_PROGRAMS` names a folder with both.
+//! tested. Where there is no cargo, `HOOKSD_TEST_PROGRAMS` names a folder with all of them.
 
 use std::ffi::OsStr;
 use std::io::Write;
@@ -27,7 +27,7 @@ pub fn path(name: &str) -> PathBuf {
     path
 }
 
-/// Builds both programs; the folder they are in.
+/// Builds the programs; the folder they are in.
 fn build() -> PathBuf {
     // <target>/<profile>/deps/<test>, or <target>/<profile>/<program>
     let test = std::env::current_exe().unwrap();
@@ -42,6 +42,7 @@ fn build() -> PathBuf {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| env!("CARGO").into());
     let built = Command::new(cargo)
         .args(["build", "--quiet", "--bins", "--package", "hooksd", "--package", "hooksctl"])
+        .args(["--package", "hooksd-conformance"])
         .args(["--profile", profile])
         .args(cfg!(feature = "failpoints").then_some("--features=hooksd/failpoints"))
         .arg("--manifest-path")

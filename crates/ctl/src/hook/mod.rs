@@ -5,6 +5,7 @@
 //! way here knows no argument parser, runtime or expression: starting is all that a hook mostly costs.
 
 mod ask;
+mod command_line;
 mod options;
 mod stdin;
 
@@ -19,7 +20,8 @@ use hooksd_protocol::event::EventName;
 
 use stdin::Input;
 
-pub(crate) use options::{Options, Words, options};
+pub(crate) use command_line::{HookOption, OPTIONS, RawOptions};
+pub(crate) use options::Options;
 
 /// Between our answer and the end of the agent's patience. Milliseconds. An agent counts from before it has started
 /// the process, and some read what is printed only after the process has ended.
@@ -32,10 +34,6 @@ const LEAST_MS: u64 = 200;
 /// and what the others have said still counts. Milliseconds.
 const DAEMON_MARGIN_MS: u64 = 100;
 
-/// How the command line is used, for the person who got it wrong.
-const USAGE: &str = "usage: hooksctl hook --agent NAME [--event EVENT] [--fail open|closed] [--deadline SECONDS] \
-                     [--mode interactive|headless] [--socket PATH]";
-
 /// The exit status of a wrong command line where failures are open: no agent but one takes it for a block.
 const WRONG: u8 = 1;
 
@@ -45,12 +43,13 @@ const WRONG_CLOSED: u8 = 2;
 /// Runs the command with its arguments, the word `hook` left out. `None` when the full parser has to say something.
 pub(crate) fn run(arguments: &[OsString]) -> Option<ExitCode> {
     let began = Instant::now();
-    match options::parse(arguments) {
+    let read = command_line::read(arguments);
+    match read.and_then(|raw| raw.map(Options::from_raw).transpose()) {
         Ok(Some(options)) => Some(run_with(&options, began)),
         Ok(None) => None,
         Err(wrong) => {
             let closed = arguments.iter().any(|word| word == "closed" || word == "--fail=closed");
-            let _ = writeln!(std::io::stderr(), "hooksctl hook: {wrong}\n{USAGE}");
+            let _ = writeln!(std::io::stderr(), "hooksctl hook: {wrong}\n{}", command_line::usage());
             Some(ExitCode::from(if closed { WRONG_CLOSED } else { WRONG }))
         }
     }

@@ -1,12 +1,13 @@
-//! The command line of `hooksctl hook`, read by hand: the full parser costs more than the rest of the start.
+//! What the options of `hooksctl hook` mean.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use hooksd_dialects::{Dialect, Failing, dialect};
 use hooksd_protocol::methods::Mode;
 use hooksd_protocol::seconds::to_duration;
+
+use super::command_line::{DEFAULT_FAIL, RawOptions};
 
 /// What the command line says.
 #[derive(Debug)]
@@ -20,78 +21,39 @@ pub(crate) struct Options {
     pub(crate) socket: Option<PathBuf>,
 }
 
-/// The words as given, before they mean anything.
-#[derive(Debug, Default)]
-pub(crate) struct Words {
-    pub(crate) agent: Option<String>,
-    pub(crate) event: Option<String>,
-    pub(crate) fail: Option<String>,
-    pub(crate) deadline: Option<String>,
-    pub(crate) mode: Option<String>,
-    pub(crate) socket: Option<PathBuf>,
-}
-
-/// Reads the arguments after `hook`. `None` when they ask for help.
-pub(crate) fn parse(arguments: &[OsString]) -> Result<Option<Options>, String> {
-    let mut words = Words::default();
-    let mut arguments = arguments.iter();
-    while let Some(argument) = arguments.next() {
-        let text = argument.to_str().ok_or_else(|| format!("{argument:?} is not UTF-8"))?;
-        let (name, mut value) = match text.split_once('=') {
-            Some((name, value)) => (name, Some(OsString::from(value))),
-            None => (text, None),
+impl Options {
+    /// The options that these values stand for.
+    ///
+    /// # Errors
+    /// Which option is wrong, and how it is right.
+    pub(crate) fn from_raw(raw: RawOptions) -> Result<Options, String> {
+        let dialect = match raw.agent.as_deref() {
+            Some("auto") => None,
+            Some(name) => {
+                Some(dialect(name).ok_or_else(|| format!("no agent {name:?}; known are {}", names()))?)
+            }
+            None => return Err(format!("--agent is missing; known are {}", names())),
         };
-        if matches!(name, "-h" | "--help" | "-V" | "--version") {
-            return Ok(None);
-        }
-        if !matches!(name, "--agent" | "--event" | "--fail" | "--deadline" | "--mode" | "--socket") {
-            return Err(format!("unknown argument {text}"));
-        }
-        if value.is_none() {
-            value = arguments.next().cloned();
-        }
-        let value = value.ok_or_else(|| format!("{name} needs a value"))?;
-        if name == "--socket" {
-            words.socket = Some(value.into());
-            continue;
-        }
-        let value = value.into_string().map_err(|value| format!("{name}: {value:?} is not UTF-8"))?;
-        let word = match name {
-            "--agent" => &mut words.agent,
-            "--event" => &mut words.event,
-            "--fail" => &mut words.fail,
-            "--deadline" => &mut words.deadline,
-            _ => &mut words.mode,
+        let failing = match raw.fail.as_deref().unwrap_or(DEFAULT_FAIL) {
+            "open" => Failing::Open,
+            "closed" => Failing::Closed,
+            other => return Err(format!("--fail is open or closed, not {other:?}")),
         };
-        *word = Some(value);
+        let mode = match raw.mode.as_deref() {
+            None => None,
+            Some("interactive") => Some(Mode::Interactive),
+            Some("headless") => Some(Mode::Headless),
+            Some(other) => return Err(format!("--mode is interactive or headless, not {other:?}")),
+        };
+        let deadline = match raw.deadline.as_deref().map(|text| (text, text.parse::<f64>())) {
+            None => None,
+            Some((_, Ok(seconds))) if seconds > 0.0 && seconds.is_finite() => Some(to_duration(seconds)),
+            Some((text, _)) => {
+                return Err(format!("--deadline is a number of seconds above 0, not {text:?}"));
+            }
+        };
+        Ok(Options { dialect, event: raw.event, failing, deadline, mode, socket: raw.socket })
     }
-    options(words).map(Some)
-}
-
-/// What the words mean.
-pub(crate) fn options(words: Words) -> Result<Options, String> {
-    let dialect = match words.agent.as_deref() {
-        Some("auto") => None,
-        Some(name) => Some(dialect(name).ok_or_else(|| format!("no agent {name:?}; known are {}", names()))?),
-        None => return Err(format!("--agent is missing; known are {}", names())),
-    };
-    let failing = match words.fail.as_deref() {
-        None | Some("open") => Failing::Open,
-        Some("closed") => Failing::Closed,
-        Some(other) => return Err(format!("--fail is open or closed, not {other:?}")),
-    };
-    let mode = match words.mode.as_deref() {
-        None => None,
-        Some("interactive") => Some(Mode::Interactive),
-        Some("headless") => Some(Mode::Headless),
-        Some(other) => return Err(format!("--mode is interactive or headless, not {other:?}")),
-    };
-    let deadline = match words.deadline.as_deref().map(|text| (text, text.parse::<f64>())) {
-        None => None,
-        Some((_, Ok(seconds))) if seconds > 0.0 && seconds.is_finite() => Some(to_duration(seconds)),
-        Some((text, _)) => return Err(format!("--deadline is a number of seconds above 0, not {text:?}")),
-    };
-    Ok(Options { dialect, event: words.event, failing, deadline, mode, socket: words.socket })
 }
 
 /// The agents, for people.
@@ -102,10 +64,12 @@ fn names() -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::command_line::read;
     use super::*;
 
     fn parsed(line: &str) -> Result<Option<Options>, String> {
-        parse(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
+        let words: Vec<_> = line.split_whitespace().map(Into::into).collect();
+        read(&words)?.map(Options::from_raw).transpose()
     }
 
     #[test]

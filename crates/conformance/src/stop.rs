@@ -9,7 +9,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use crate::failure::Failure;
 
 /// How long a wait lasts before it is asked whether a signal has come. Milliseconds.
-pub(super) const LOOK: Duration = Duration::from_millis(100);
+pub(crate) const LOOK: Duration = Duration::from_millis(100);
 
 /// What signals have told.
 #[derive(Debug, Clone)]
@@ -30,12 +30,12 @@ impl Stop {
     }
 
     /// The signal that has come, if one has.
-    pub(super) fn signal(&self) -> Option<u8> {
+    pub(crate) fn signal(&self) -> Option<u8> {
         u8::try_from(self.0.load(Ordering::Relaxed)).ok().filter(|signal| *signal > 0)
     }
 
     /// Goes on unless a signal has come.
-    pub(super) fn check(&self) -> Result<(), Failure> {
+    pub(crate) fn check(&self) -> Result<(), Failure> {
         self.signal().map_or(Ok(()), |signal| Err(Failure::Stopped(signal)))
     }
 }

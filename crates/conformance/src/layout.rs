@@ -6,12 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use super::record::script;
-use super::scenario::{FileSpec, Scenario};
+use crate::scenario::{FileSpec, Scenario};
+use crate::script::script;
 
 /// Held while a program is written, and while one is started: a process that is being started holds every descriptor
 /// of this one for a moment, and a file that is open for writing cannot be run.
-pub(super) static STARTING: Mutex<()> = Mutex::new(());
+pub(crate) static STARTING: Mutex<()> = Mutex::new(());
 
 /// The folders of one scenario.
 pub(crate) struct World {
@@ -63,8 +63,11 @@ impl World {
         }
         for (name, handler) in &scenario.handlers {
             let looks_at_env = scenario.expect.env.contains_key(name);
-            let text = script(self, name, handler, looks_at_env)?;
-            self.write(&self.at("run").join(name), text.as_bytes(), 0o755, false)?;
+            let script = script(handler, &self.at("seen").join(name), looks_at_env, &|text| self.real(text))?;
+            for (path, bytes) in script.files {
+                self.write(&path, &bytes, 0o644, false)?;
+            }
+            self.write(&self.at("run").join(name), script.text.as_bytes(), 0o755, false)?;
         }
         Ok(())
     }
@@ -88,13 +91,7 @@ impl World {
     }
 
     /// Writes a file; in a config dir that is somebody's, only where none is.
-    pub(super) fn write(
-        &mut self,
-        path: &Path,
-        bytes: &[u8],
-        mode: u32,
-        is_lent: bool,
-    ) -> Result<(), String> {
+    fn write(&mut self, path: &Path, bytes: &[u8], mode: u32, is_lent: bool) -> Result<(), String> {
         let told = |error: std::io::Error| format!("{}: {error}", path.display());
         if self.is_lent(path, is_lent) && fs::symlink_metadata(path).is_ok() {
             return Err(format!("{} is there already, and is not replaced", path.display()));
@@ -130,29 +127,29 @@ impl World {
     }
 
     /// A path below the top.
-    pub(super) fn at(&self, name: &str) -> PathBuf {
+    pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.top.join(name)
     }
 
     /// The config dir.
-    pub(super) fn config_dir(&self) -> &Path {
+    pub(crate) fn config_dir(&self) -> &Path {
         &self.config
     }
 
     /// A text with real paths.
-    pub(super) fn real(&self, text: &str) -> String {
+    pub(crate) fn real(&self, text: &str) -> String {
         self.names.iter().fold(text.to_owned(), |text, (name, real)| text.replace(name, real))
     }
 
     /// A text with placeholders again: the longest path first, since one may begin another.
-    pub(super) fn placeholders(&self, text: &str) -> String {
+    pub(crate) fn placeholders(&self, text: &str) -> String {
         let mut names: Vec<_> = self.names.iter().collect();
         names.sort_by_key(|(_, real)| std::cmp::Reverse(real.len()));
         names.into_iter().fold(text.to_owned(), |text, (name, real)| text.replace(real, name))
     }
 
     /// The environment of the session, with its programs first on the `PATH`.
-    pub(super) fn environment(&self, scenario: &Scenario) -> Vec<(String, String)> {
+    pub(crate) fn environment(&self, scenario: &Scenario) -> Vec<(String, String)> {
         let path = std::env::var("PATH").unwrap_or_else(|_| "/usr/local/bin:/usr/bin:/bin".to_owned());
         let mut environment = vec![
             ("PATH".to_owned(), format!("{}:{path}", self.at("run").display())),
@@ -163,7 +160,7 @@ impl World {
     }
 
     /// The session's folder.
-    pub(super) fn cwd(&self, scenario: &Scenario) -> String {
+    pub(crate) fn cwd(&self, scenario: &Scenario) -> String {
         self.real(scenario.session.cwd.as_deref().unwrap_or("<CWD>"))
     }
 }
@@ -179,12 +176,12 @@ impl Drop for World {
 }
 
 /// A new folder in a canonical path. Its name has no capital letter: scenarios count those in what handlers read.
-pub(super) fn folder() -> std::io::Result<PathBuf> {
+pub(crate) fn folder() -> std::io::Result<PathBuf> {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
     let temporary = fs::canonicalize(std::env::temp_dir())?;
     loop {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        let path = temporary.join(format!("hooksctl-conformance-{}-{number}", std::process::id()));
+        let path = temporary.join(format!("hooks-conformance-{}-{number}", std::process::id()));
         match fs::DirBuilder::new().mode(0o700).create(&path) {
             Ok(()) => return Ok(path),
             // Of a process that had this one's number.

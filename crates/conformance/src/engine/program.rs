@@ -19,11 +19,11 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::layout::{STARTING, World};
-use super::scenario::{SCHEMA, Scenario};
-use super::stop::{LOOK, Stop};
-use super::{Answer, How, Respondent};
+use super::{EngineAnswer, How, Respondent};
 use crate::failure::Failure;
+use crate::layout::{STARTING, World};
+use crate::scenario::{SCHEMA, Scenario};
+use crate::stop::{LOOK, Stop};
 
 /// The longest answer. Bytes.
 const MAX_ANSWER: usize = 4 << 20;
@@ -38,7 +38,7 @@ const PAUSE: Duration = Duration::from_millis(2);
 const SHOWN: usize = 200;
 
 /// An engine that is a shell command.
-pub(super) struct Program {
+pub(crate) struct Program {
     command: String,
     limit: Duration,
     is_verbose: bool,
@@ -65,7 +65,7 @@ struct Request<'a> {
 }
 
 impl Program {
-    pub(super) fn new(command: String, how: &How) -> Program {
+    pub(crate) fn new(command: String, how: &How) -> Program {
         Program { command, limit: how.limit, is_verbose: how.is_verbose, stop: how.stop.clone() }
     }
 
@@ -86,7 +86,7 @@ impl Respondent for Program {
         Ok(None)
     }
 
-    fn answer(&mut self, scenario: &Scenario, world: &World) -> Result<Answer, String> {
+    fn answer(&mut self, scenario: &Scenario, world: &World) -> Result<EngineAnswer, String> {
         let request =
             request(scenario, world).map_err(|error| format!("the request cannot be written: {error}"))?;
         std::fs::write(world.at("request.json"), request).map_err(|error| error.to_string())?;

@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 
 use anstyle::AnsiColor;
+use hooksd_terminal::{one_line, paint};
 use serde::Serialize;
 
-use super::scenario::SCHEMA;
-use super::{Outcome, Scenario};
-use crate::print::{one_line, paint};
+use crate::judge::Outcome;
+use crate::scenario::{SCHEMA, Scenario};
 
 /// How many scenarios that failed are named when nobody asks why. Scenarios.
 const NAMED: usize = 20;

@@ -5,10 +5,10 @@ use std::time::Duration;
 use hooksd_json::{Dialect, Kind, Value as Json};
 use serde_json::{Map, Value, json};
 
-use super::layout::World;
-use super::record;
-use super::scenario::Scenario;
-use super::{Answer, Outcome};
+use crate::engine::EngineAnswer;
+use crate::layout::World;
+use crate::record;
+use crate::scenario::Scenario;
 
 /// What a loaded machine may add to the longest time. Seconds.
 const SLACK: f64 = 10.0;
@@ -16,8 +16,22 @@ const SLACK: f64 = 10.0;
 /// The most that is shown of a value. Characters.
 const SHOWN: usize = 600;
 
+/// What came of a scenario.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Outcome {
+    /// All that was looked at is as it has to be.
+    Passed {
+        /// Whether diagnostics were expected and the engine tells none.
+        is_without_diagnostics: bool,
+    },
+    /// What is not as it has to be.
+    Failed(Vec<String>),
+    /// The engine's own words.
+    Unsupported(String),
+}
+
 /// Looks at everything that the scenario expects.
-pub(super) fn judge(scenario: &Scenario, world: &World, answer: &Answer, took: Duration) -> Outcome {
+pub(crate) fn judge(scenario: &Scenario, world: &World, answer: &EngineAnswer, took: Duration) -> Outcome {
     let expect = &scenario.expect;
     let mut wrong = Vec::new();
     let mut is_without_diagnostics = false;

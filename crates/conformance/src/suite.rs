@@ -6,25 +6,25 @@ use std::path::{Path, PathBuf};
 
 use hooksd_config::read::{Found, bounded};
 
-use super::scenario::Scenario;
 use crate::failure::Failure;
+use crate::scenario::Scenario;
 
 /// The largest file of scenarios. Bytes.
 const MAX_FILE: u64 = 64 << 20;
 
-/// The files that came with this program. They are mapped with it and read from the disk only when they are looked at.
+/// The files that came with this program.
 const OURS: [(&str, &str); 11] = [
-    ("README.md", include_str!("../../suite/README.md")),
-    ("cases.jsonl", include_str!("../../suite/cases.jsonl")),
-    ("config.jsonl", include_str!("../../suite/config.jsonl")),
-    ("env.jsonl", include_str!("../../suite/env.jsonl")),
-    ("legacy.jsonl", include_str!("../../suite/legacy.jsonl")),
-    ("matcher.jsonl", include_str!("../../suite/matcher.jsonl")),
-    ("plugins.jsonl", include_str!("../../suite/plugins.jsonl")),
-    ("projection.jsonl", include_str!("../../suite/projection.jsonl")),
-    ("reduce.jsonl", include_str!("../../suite/reduce.jsonl")),
-    ("terminal.jsonl", include_str!("../../suite/terminal.jsonl")),
-    ("trust.jsonl", include_str!("../../suite/trust.jsonl")),
+    ("README.md", include_str!("../suite/README.md")),
+    ("cases.jsonl", include_str!("../suite/cases.jsonl")),
+    ("config.jsonl", include_str!("../suite/config.jsonl")),
+    ("env.jsonl", include_str!("../suite/env.jsonl")),
+    ("legacy.jsonl", include_str!("../suite/legacy.jsonl")),
+    ("matcher.jsonl", include_str!("../suite/matcher.jsonl")),
+    ("plugins.jsonl", include_str!("../suite/plugins.jsonl")),
+    ("projection.jsonl", include_str!("../suite/projection.jsonl")),
+    ("reduce.jsonl", include_str!("../suite/reduce.jsonl")),
+    ("terminal.jsonl", include_str!("../suite/terminal.jsonl")),
+    ("trust.jsonl", include_str!("../suite/trust.jsonl")),
 ];
 
 /// Scenarios.

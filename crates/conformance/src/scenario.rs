@@ -216,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_schema_names_the_fields_that_are_read() {
-        let schema = include_str!("../../schema/scenario.schema.json");
+        let schema = include_str!("../schema/scenario.schema.json");
         let schema: serde_json::Value = serde_json::from_str(schema).unwrap();
         let named = |part: &serde_json::Value| {
             part["properties"].as_object().unwrap().keys().cloned().collect::<Vec<_>>()

@@ -14,10 +14,10 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::layout::{World, folder};
-use super::scenario::Scenario;
-use super::{Answer, Respondent};
+use super::{EngineAnswer, Respondent};
 use crate::failure::Failure;
+use crate::layout::{World, folder};
+use crate::scenario::Scenario;
 
 /// How long a daemon may take to listen, and to end. Seconds.
 const START_SECONDS: u64 = 20;
@@ -30,7 +30,7 @@ const OF_USERS: [&str; 4] =
     ["hooks.json", ".state/hooks_trust.json", ".state/plugin_state.json", ".state/installed_plugins.json"];
 
 /// A daemon, and the connection to it.
-pub(super) struct Daemon {
+pub(crate) struct Daemon {
     client: Client,
     config_dir: PathBuf,
     limit: Duration,
@@ -48,7 +48,7 @@ struct Own {
 
 impl Daemon {
     /// Starts one on a temporary socket and config dir.
-    pub(super) fn start(limit: Duration) -> Result<Daemon, Failure> {
+    pub(crate) fn start(limit: Duration) -> Result<Daemon, Failure> {
         let program = program::find().map_err(Failure::Input)?;
         let top = folder()?;
         let (socket, config_dir) = (top.join("socket"), top.join("config"));
@@ -73,7 +73,7 @@ impl Daemon {
     }
 
     /// The one at a socket. It is refused where somebody's hooks, trust or plugins are.
-    pub(super) fn at(socket: &Path, limit: Duration) -> Result<Daemon, Failure> {
+    pub(crate) fn at(socket: &Path, limit: Duration) -> Result<Daemon, Failure> {
         let mut client = Client::connect(socket)?.with_timeout(limit);
         let status: Value = serde_json::from_str(&client.call_raw("daemon/status", &NoParams {})?)
             .map_err(|error| Failure::Foreign(format!("the daemon's status cannot be read: {error}")))?;
@@ -141,7 +141,7 @@ impl Respondent for Daemon {
         Ok(Some(self.config_dir.clone()))
     }
 
-    fn answer(&mut self, scenario: &Scenario, world: &World) -> Result<Answer, String> {
+    fn answer(&mut self, scenario: &Scenario, world: &World) -> Result<EngineAnswer, String> {
         let unreadable = |error: serde_json::Error| format!("the daemon's answer cannot be read: {error}");
         let invocation = RawValue::from_string(world.real(scenario.invocation.get())).map_err(unreadable)?;
         let opened = self.ask("session/open", &open(scenario, world))?;
@@ -153,7 +153,7 @@ impl Respondent for Daemon {
         self.ask("session/close", &json!({ "session": session }))?;
         let invoked: Value = serde_json::from_str(&invoked?).map_err(unreadable)?;
         let diagnostics = opened.get("snapshot").and_then(|snapshot| snapshot.get("diagnostics")?.as_array());
-        Ok(Answer {
+        Ok(EngineAnswer {
             decision: invoked.get("decision").cloned(),
             load_diagnostics: diagnostics.cloned(),
             unsupported: None,
