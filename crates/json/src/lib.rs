@@ -25,6 +25,7 @@
 //! # Ok::<(), hooksd_json::ParseError>(())
 //! ```
 
+mod fields;
 mod lenient;
 mod number;
 mod parse;
@@ -33,6 +34,7 @@ mod raw;
 mod reader;
 mod value;
 
+pub use fields::field_names;
 pub use lenient::{lenient_bool, lenient_float};
 pub use number::Integer;
 pub use parse::{Dialect, MAX_RECORDED, ParseError, RECORD_DEPTH};

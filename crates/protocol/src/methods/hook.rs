@@ -11,7 +11,7 @@ use crate::deadline::Deadline;
 use crate::decision::Decision;
 use crate::event::EventName;
 use crate::invocation::Invocation;
-use hooksd_json::{RawJson, ReadError, Reading, Value, read};
+use hooksd_json::{RawJson, ReadError, Reading, Value, field_names, read};
 
 /// Params of `hook/invoke`. Exactly one of `invocation` and `payload`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
@@ -59,6 +59,26 @@ pub struct InvokeOptions {
     /// Whether to send `hook/progress` notifications.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub progress: bool,
+}
+
+/// The params of `hook/invoke` that are no options.
+const EVENT_PARAMS: [&str; 3] = ["session", "invocation", "payload"];
+
+impl InvokeOptions {
+    /// Reads the options among the params of `hook/invoke`, strictly (D23). Most requests have none.
+    ///
+    /// # Errors
+    /// A param that is neither an option nor one that tells the event, and an option that does not fit its type.
+    pub fn of(params: &Value<'_>) -> Result<InvokeOptions, ReadError> {
+        if params.unknown_key(&EVENT_PARAMS).is_none() {
+            return Ok(InvokeOptions::default());
+        }
+        let known = [&EVENT_PARAMS, field_names::<InvokeOptions>()].concat();
+        if let Some(key) = params.unknown_key(&known) {
+            return Err(ReadError::new(key, format!("unknown field; known here: {}", known.join(", "))));
+        }
+        read(params, Reading::Strict)
+    }
 }
 
 /// The integer 1 (D23).

@@ -6,7 +6,7 @@ use std::time::Instant;
 use hooksd_config::Handler;
 use hooksd_config::read::fingerprint;
 use hooksd_engine::plan::{Input, PayloadInput};
-use hooksd_json::{ReadError, Reading, Value, read};
+use hooksd_json::{ReadError, Reading, Value};
 use hooksd_protocol::invocation::{Invocation, check_cwd};
 use hooksd_protocol::methods::{HookProgress, InvokeOptions};
 use hooksd_protocol::rpc::{Frame, RpcError, request_line};
@@ -20,25 +20,6 @@ use crate::event::invoke::{EventRequest, ProgressFor, begin};
 use crate::rpc::params::{invalid, refuse_when_stopping};
 use crate::state::Daemon;
 
-/// The params that are no options.
-const REQUIRED: [&str; 3] = ["session", "invocation", "payload"];
-
-/// The params by name; [`InvokeOptions`] lists the optional ones.
-const KNOWN: [&str; 12] = [
-    "session",
-    "invocation",
-    "payload",
-    "protocol_version",
-    "invocation_id",
-    "snapshot_id",
-    "run_id",
-    "deadline",
-    "transcript_path",
-    "agent_transcript_path",
-    "agent",
-    "progress",
-];
-
 pub(crate) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, call: &Call<'_>) -> Result<Work, RpcError> {
     let received = Instant::now();
     refuse_when_stopping(daemon)?;
@@ -47,14 +28,7 @@ pub(crate) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, call: &Call<'_>) -> 
     let Some(params) = params else {
         return Err(invalid(fail("params", "expected an object with session and invocation or payload")));
     };
-    // Most requests have no options.
-    let options: InvokeOptions = if params.unknown_key(&REQUIRED).is_none() {
-        InvokeOptions::default()
-    } else if let Some(key) = params.unknown_key(&KNOWN) {
-        return Err(invalid(fail(&key, &format!("unknown field; known here: {}", KNOWN.join(", ")))));
-    } else {
-        read(params, Reading::Strict).map_err(invalid)?
-    };
+    let options = InvokeOptions::of(params).map_err(invalid)?;
     let (input, raw) = event_of(params).map_err(invalid)?;
     let content = options.invocation_id.as_ref().map(|_| fingerprint(raw.as_bytes())).unwrap_or_default();
     let target = daemon.openings.target(params, &daemon.sessions)?;
