@@ -69,14 +69,14 @@ fn every_invariant_names_a_test_that_exists() {
         count += 1;
         assert_eq!(number, count, "the invariants are numbered in order");
         let tests: Vec<&str> = line.split('`').skip(1).step_by(2).filter(|name| name.contains('_')).collect();
-        assert!(!tests.is_empty(), "invariant {number} names no test");
+        assert!((1..=3).contains(&tests.len()), "invariant {number} names {} tests", tests.len());
         for test in tests {
             let is_there =
                 sources.contains(&format!("fn {test}(")) || sources.contains(&format!("fn {test}<"));
             assert!(is_there, "invariant {number} names {test}, which does not exist");
         }
     }
-    assert!((10..=20).contains(&count), "there are {count} invariants");
+    assert!((10..=30).contains(&count), "there are {count} invariants");
 }
 
 /// What people read of an enum is its spelling in JSON (`queued_out`), and never what the compiler calls it.

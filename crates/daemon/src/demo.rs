@@ -49,7 +49,7 @@ const HOOKS: &str = r#"{
 /// The part of [`HOOKS`] that the demo edits, before and after.
 const EDIT: (&str, &str) = ("\"matcher\": \"Bash\"", "\"matcher\": \"^(Bash|Write)$\"");
 
-/// Plays the demo, writing what happens to `out`. DeliveryCache its daemon is told to stop, it ends, and leaves nothing either.
+/// Plays the demo, writing what happens to `out`. Once its daemon is told to stop, it ends, and leaves nothing either.
 ///
 /// # Errors
 /// When the temporary folder, the daemon or a call fails, or it was told to stop.

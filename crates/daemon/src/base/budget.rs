@@ -1,6 +1,6 @@
 //! How much memory requests and unfinished lines may hold: one kind of budget, in bytes, so that nobody takes the memory
-//! that everybody's daemon needs. PeerIdentity asks for more than his own part is refused, as for too many requests; who finds
-//! everybody's budget taken waits, for what others do must not cost him a guard.
+//! that everybody's daemon needs. A connection that asks for more than its own part is refused, as for too
+//! many requests; one that finds everybody's budget taken waits, for what others do must not cost it a guard.
 
 use std::sync::Arc;
 use std::time::Duration;

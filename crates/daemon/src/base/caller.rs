@@ -1,4 +1,4 @@
-//! PeerIdentity sent a request, and how the request can end before its answer.
+//! Who sent a request, and how the request can end before its answer.
 
 use std::cell::OnceCell;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ pub(crate) struct Caller {
     pub(crate) id: u64,
     /// Takes the lines that are sent to the client.
     pub(crate) outbox: Outbox,
-    /// PeerIdentity the client says it is, and the sessions it hears of.
+    /// Who the client says it is, and the sessions it hears of.
     pub(crate) peer: Arc<PeerIdentity>,
 }
 

@@ -13,7 +13,7 @@ const DESCRIPTORS_PART: u64 = 3;
 /// The fewest connections, however few descriptors there are. Connections.
 const LEAST: u64 = 16;
 
-/// Counts who comes in.
+/// Admits connections up to a number, and counts those it refuses.
 #[derive(Debug)]
 pub(crate) struct Gate {
     most: usize,
@@ -21,7 +21,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// With the limits of this process, and what the settings say.
+    /// A gate for as many connections as the limits of this process allow, and no more than were set.
     pub(crate) fn of_this_process(set: usize) -> Gate {
         let most = most(getrlimit(Resource::Nofile).current, Bounds::of_this_process()).min(set);
         Gate { most, refused: AtomicU64::new(0) }
@@ -37,12 +37,12 @@ impl Gate {
         false
     }
 
-    /// The most connections.
+    /// How many connections there may be.
     pub(crate) fn most(&self) -> usize {
         self.most
     }
 
-    /// How many were refused.
+    /// How many connections were refused since the start.
     pub(crate) fn refused(&self) -> u64 {
         self.refused.load(Ordering::Relaxed)
     }

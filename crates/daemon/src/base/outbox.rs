@@ -21,7 +21,7 @@ const WRITE_STALL_SECONDS: u64 = 30;
 /// How often somebody who does not read items is looked at for answers that wait behind them. Seconds.
 const LOOK_SECONDS: u64 = 1;
 
-/// Lines to be written. Cheap to clone.
+/// Takes the lines that are sent to one client, and writes them in order. Cheap to clone.
 #[derive(Clone)]
 pub(crate) struct Outbox(Arc<Shared>);
 
@@ -30,15 +30,15 @@ pub(crate) struct WeakOutbox(Weak<Shared>);
 
 struct Shared {
     state: Mutex<State>,
-    /// Something waits for the writer, or nothing more will come.
+    /// Wakes the writer: lines wait for it, or nothing more will come.
     work: Notify,
-    /// The writer has taken what waited, or has nothing left.
+    /// Wakes those who wait for room: the writer has taken what waited, or has nothing left.
     room: Notify,
 }
 
 struct State {
     waiting: Vec<u8>,
-    /// The writer holds lines that come before everything else.
+    /// Whether the writer holds lines that come before everything that waits.
     writing: bool,
     /// Whether all that waits are items of subscriptions, which nobody waits for.
     items: bool,
@@ -48,14 +48,14 @@ struct State {
 
 /// Why a line was not taken.
 pub(crate) enum Refused {
-    /// Too much waits.
+    /// Too much waits already; the line is given back.
     Full(String),
     /// The connection is over.
     Closed,
 }
 
 impl Outbox {
-    /// For the sending half of a connection.
+    /// An outbox that writes to the sending half of a connection.
     pub(crate) fn new(stream: OwnedWriteHalf) -> Outbox {
         let state =
             State { waiting: Vec::new(), writing: false, items: false, stream: Some(Arc::new(stream)) };
@@ -71,7 +71,7 @@ impl Outbox {
         }
         let mut rest = line.as_bytes();
         if !state.writing && state.waiting.is_empty() {
-            // An error shows again where the rest is written.
+            // An error is met again where the rest is written.
             let written = stream.try_write(rest).unwrap_or(0);
             rest = rest.get(written..).unwrap_or_default();
             if rest.is_empty() {
@@ -143,7 +143,7 @@ impl Outbox {
         self.0.room.notify_waiters();
     }
 
-    /// For those who only want to tell something as long as the connection is there.
+    /// The same outbox for somebody who only wants to send as long as the connection is there.
     pub(crate) fn downgrade(&self) -> WeakOutbox {
         WeakOutbox(Arc::downgrade(&self.0))
     }

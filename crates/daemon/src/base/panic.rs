@@ -1,4 +1,4 @@
-//! A panic that costs what it happened in, without a task of its own.
+//! Catches a panic where it happens, so that it costs one request or one handler, without a task of its own.
 
 use std::future::{Future, poll_fn};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,12 +9,12 @@ use std::task::{Context, Poll};
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Panicked;
 
-/// Calls once.
+/// Calls a function and catches its panic.
 pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|_| Panicked)
 }
 
-/// Polls once. After a panic the future must not be polled again; what it held is dropped with it.
+/// Polls a future once and catches its panic. After a panic the future must not be polled again; what it held is dropped with it.
 pub(crate) fn poll_unwound<F: Future + ?Sized>(
     future: Pin<&mut F>,
     context: &mut Context<'_>,
@@ -25,7 +25,7 @@ pub(crate) fn poll_unwound<F: Future + ?Sized>(
     }
 }
 
-/// Runs to the end, or to a panic.
+/// Runs a future to its end, or to a panic.
 pub(crate) async fn unwound<F: Future + ?Sized>(mut future: Pin<Box<F>>) -> Result<F::Output, Panicked> {
     poll_fn(|context| poll_unwound(future.as_mut(), context)).await
 }

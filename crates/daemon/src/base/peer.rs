@@ -1,4 +1,4 @@
-//! PeerIdentity is at the other end of a connection, and whose texts it may read.
+//! Who is at the other end of a connection, and whose texts it may read.
 //!
 //! Guarantee: a connection that has opened or attached sessions reads the texts of those and of no other; one that has
 //! none reads texts only when it has said in `initialize` that it only looks on (`observer`).
@@ -12,7 +12,7 @@ use hooksd_protocol::rpc::{RpcError, error_code};
 /// The longest name of a client that is kept. Characters.
 const MAX_NAME: usize = 100;
 
-/// PeerIdentity is at the other end of a connection.
+/// The client at the other end of a connection, as far as it has said who it is.
 #[derive(Debug, Default)]
 pub(crate) struct PeerIdentity {
     state: Mutex<PeerState>,
@@ -31,10 +31,10 @@ impl PeerIdentity {
         lock(&self.state)
     }
 
-    /// Notes what a client says of itself.
+    /// Notes what a client says of itself in `initialize`.
     ///
     /// # Errors
-    /// When it has sessions and wants to read those of others.
+    /// When the client has sessions and also wants to be an observer, who reads the texts of all sessions.
     pub(crate) fn greet(&self, client: &ClientInfo) -> Result<(), RpcError> {
         let mut said = self.lock();
         if client.observer && !said.sessions.is_empty() {
@@ -47,7 +47,7 @@ impl PeerIdentity {
         Ok(())
     }
 
-    /// Refuses sessions to who only looks on.
+    /// Refuses sessions to an observer.
     pub(crate) fn may_have_sessions(&self) -> Result<(), RpcError> {
         if !self.lock().observer {
             return Ok(());
@@ -69,7 +69,7 @@ impl PeerIdentity {
         }
     }
 
-    /// The sessions it hears of, which it loses.
+    /// Forgets the sessions that the connection hears of, and returns them.
     pub(crate) fn leave(&self) -> Vec<String> {
         std::mem::take(&mut self.lock().sessions)
     }

@@ -17,7 +17,7 @@ struct Entry {
     cancel: CancellationToken,
 }
 
-/// The running events. As many as run: what bounds those bounds this.
+/// The running events. Their number is bounded by what bounds running events.
 #[derive(Default)]
 pub(crate) struct RunningEvents {
     entries: Mutex<(u64, HashMap<u64, Entry>)>,
@@ -51,10 +51,10 @@ impl RunningEvents {
         Registered { events: self.clone(), number }
     }
 
-    /// Stops the one event whose id begins so.
+    /// Stops the one event whose invocation id begins with `id`.
     ///
     /// # Errors
-    /// How many there are, when it is not one.
+    /// How many events have such an id, when it is not exactly one.
     pub(crate) fn cancel(&self, id: &str) -> Result<HookCancelled, usize> {
         let entries = self.lock();
         let mut found = entries.1.values().filter(|entry| entry.invocation.to_string().starts_with(id));

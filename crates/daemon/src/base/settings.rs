@@ -39,16 +39,16 @@ const DAY_SECONDS: u64 = 24 * 60 * 60;
 const OWN_VARIABLES: [&str; 6] =
     ["NOTIFY_SOCKET", "LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES", "WATCHDOG_USEC", "WATCHDOG_PID"];
 
-/// What of the journal is kept.
+/// Which records the journal keeps, and how long.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalSettings {
-    /// Whether there is one.
+    /// Whether a journal is written at all.
     pub enabled: bool,
-    /// Whether it holds payloads.
+    /// Whether records hold what handlers have read and printed.
     pub payloads: bool,
-    /// Its size at most.
+    /// How large the journal may be. Bytes.
     pub max_bytes: u64,
-    /// The age of its oldest record at most.
+    /// How old its oldest record may be.
     pub max_age: Duration,
 }
 
@@ -73,7 +73,7 @@ pub(crate) fn days(count: u64) -> Duration {
     Duration::from_secs(count.saturating_mul(DAY_SECONDS))
 }
 
-/// What a daemon is told when it starts.
+/// What a daemon is told when it starts. Nothing in it changes while the daemon runs.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The folder of the user's hooks.json.
@@ -88,13 +88,13 @@ pub struct Settings {
     pub drain: Duration,
     /// Look at the documents every second instead of watching their folders: for file systems that tell nothing.
     pub poll: bool,
-    /// How many processes stay or wait, and how long.
+    /// How many warm processes there may be, and how long they live (D9).
     pub warm: WarmLimits,
-    /// What of the journal is kept.
+    /// Which records the journal keeps.
     pub journal: JournalSettings,
-    /// Handlers at once at most, if fewer than the system's limits allow.
+    /// How many handlers may run at once, where that is fewer than the system's limits allow.
     pub max_handlers: Option<usize>,
-    /// Open connections at most.
+    /// How many connections may be open.
     pub max_connections: usize,
     /// Stop after so much time without a connection, an event or a handler; never without one.
     pub idle_exit: Option<Duration>,
@@ -128,7 +128,7 @@ impl Settings {
         }
     }
 
-    /// From the process environment. `None` when it names no config dir and no home.
+    /// The settings that the process environment gives. `None` when it names no config dir and no home.
     #[must_use]
     pub fn from_environment() -> Option<Settings> {
         let config_dir = socket::config_dir(&|name| std::env::var_os(name))?;

@@ -9,16 +9,16 @@ use tokio_util::sync::CancellationToken;
 /// How a server is told to stop, and to reload.
 #[derive(Debug, Clone, Default)]
 pub struct Shutdown {
-    /// Take nothing new, let running events finish for as long as the settings allow.
+    /// Cancelled to stop the daemon: it takes nothing new, and running events may finish within the drain time.
     pub stop: CancellationToken,
-    /// Do not wait for them any longer.
+    /// Cancelled to stop waiting for running events.
     pub cut: CancellationToken,
-    /// Look at all documents now.
+    /// Asks for a look at all documents.
     pub reload: Reload,
 }
 
 impl Shutdown {
-    /// Stops; told again, cuts.
+    /// Stops the daemon; the second time, cuts what still runs.
     pub fn once_more(&self) {
         let told = if self.stop.is_cancelled() { &self.cut } else { &self.stop };
         told.cancel();

@@ -8,11 +8,11 @@ use tokio_util::task::TaskTracker;
 
 /// The steps of the daemon's end, in the order in which they come.
 pub(crate) struct StopSignals {
-    /// Told to stop: no new events are taken, running ones may finish.
+    /// Cancelled when the daemon was told to stop: no new events are taken, running ones may finish.
     pub(crate) stopping: CancellationToken,
-    /// The time for that is over: running events are cut.
+    /// Cancelled when the time for that is over: running events are cut.
     pub(crate) killing: CancellationToken,
-    /// Everything is answered: connections should end.
+    /// Cancelled when everything is answered: connections should end.
     pub(crate) closing: CancellationToken,
     /// How long running events may take from the moment the daemon was told to stop.
     drain: watch::Sender<Duration>,

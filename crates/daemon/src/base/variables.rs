@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use hooksd_engine::environment::is_secret;
 use hooksd_engine::redact::Redactor;
 
-/// Names how many hooks deep an agent runs (D12).
+/// The variable that says how many hooks deep an agent runs (D12).
 pub(crate) const DEPTH_VARIABLE: &str = "HOOKSD_DEPTH";
 
 /// What handlers get from hooksd, in this order; a session's own values never reach them.
@@ -25,18 +25,18 @@ pub(crate) const OWN_VARIABLES: [&str; 7] = [
 /// At this depth no handlers run: hooks that start agents that have hooks must end somewhere (D12). Levels.
 pub(crate) const MAX_DEPTH: u32 = 3;
 
-/// Variables, each name once.
+/// The variables of a session, each name once, and what is made of them when it is needed.
 #[derive(Debug)]
 pub struct SessionVariables {
     list: Vec<(OsString, OsString)>,
     depth: u32,
-    /// Without secrets and without ours, once a handler has run.
+    /// The variables that handlers inherit: without secrets and without ours. Made when the first handler runs.
     inherited: OnceLock<Vec<(OsString, OsString)>>,
-    /// Takes the secrets out of texts, once one was written down.
+    /// Takes the secrets out of texts. Made when the first text is written down.
     redactor: OnceLock<Redactor>,
 }
 
-/// Of a name that comes twice, the last counts.
+/// When a name comes twice, its last value counts.
 impl FromIterator<(OsString, OsString)> for SessionVariables {
     fn from_iter<I: IntoIterator<Item = (OsString, OsString)>>(pairs: I) -> SessionVariables {
         let once: BTreeMap<OsString, OsString> = pairs.into_iter().collect();
@@ -45,11 +45,11 @@ impl FromIterator<(OsString, OsString)> for SessionVariables {
 }
 
 impl SessionVariables {
-    /// Of names and values, each name once.
+    /// Takes names and values; each name may come once.
     pub(crate) fn new(list: Vec<(OsString, OsString)>) -> SessionVariables {
         let depth = list.iter().find(|(name, _)| name == DEPTH_VARIABLE);
         let depth = depth.map(|(_, depth)| depth.to_string_lossy());
-        // What is no number was not set by us: nobody gets round the limit that way.
+        // A value that is no number was not set by us: it counts as the limit, so that nobody gets round it that way.
         let depth = depth
             .map_or(0, |depth| if depth.is_empty() { 0 } else { depth.trim().parse().unwrap_or(MAX_DEPTH) });
         SessionVariables { list, depth, inherited: OnceLock::new(), redactor: OnceLock::new() }
@@ -64,7 +64,7 @@ impl SessionVariables {
         SessionVariables::new(env.map(|(name, value)| (name.into(), value.into())).collect())
     }
 
-    /// All of them.
+    /// All variables, as names and values.
     pub(crate) fn list(&self) -> &[(OsString, OsString)] {
         &self.list
     }
@@ -74,7 +74,7 @@ impl SessionVariables {
         self.depth
     }
 
-    /// Without secrets and without ours.
+    /// The variables that handlers inherit: without secrets and without ours.
     pub(crate) fn inherited(&self) -> &[(OsString, OsString)] {
         self.inherited.get_or_init(|| {
             let kept = |name: &OsString| {
@@ -88,7 +88,7 @@ impl SessionVariables {
     /// Takes the secrets out of texts that are written down.
     pub(crate) fn redactor(&self) -> &Redactor {
         self.redactor.get_or_init(|| {
-            // As far as they are text.
+            // Variables that are no text are left out: nothing that is written down could spell them.
             Redactor::new(
                 self.list.iter().filter_map(|(name, value)| Some((name.to_str()?, value.to_str()?))),
             )

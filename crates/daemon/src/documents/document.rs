@@ -1,6 +1,6 @@
 //! One document as it changes on disk (D2): while it is broken, half-written or missing in mid-save, the last good
 //! version keeps serving; repaired, it is live again at once; a deletion counts once it has lasted the settle time.
-//! Pure: what was found and the time go in.
+//! Pure: it is given what was found on disk, and the time.
 
 use std::time::{Duration, Instant};
 
@@ -90,7 +90,7 @@ impl HotDocument {
         self.good.is_some()
     }
 
-    /// What is served.
+    /// The version that serves.
     pub(crate) fn serving(&self) -> Found {
         match (&self.good, &self.broken) {
             (Some(good), _) => Found::File(good.clone()),

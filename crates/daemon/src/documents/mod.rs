@@ -54,9 +54,9 @@ impl From<Shortage> for RpcError {
     }
 }
 
-/// What a look at a document gives.
+/// What a look at a document finds.
 pub(crate) struct Look {
-    /// What is served.
+    /// The version of the document that serves.
     pub(crate) found: Found,
     /// What is wrong with the file, when an older version serves.
     pub(crate) problem: Option<Diagnostic>,
@@ -149,7 +149,7 @@ pub(crate) struct Documents {
     added: Notify,
     /// Tells the watcher that somebody else has found a change.
     found: Notify,
-    /// Whether somebody has.
+    /// Whether somebody else has found a change that the sessions have not been told.
     news: AtomicBool,
     /// When to tell the sessions again, because one could not move for a shortage.
     again: Mutex<Option<Instant>>,

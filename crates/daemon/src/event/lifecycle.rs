@@ -16,7 +16,7 @@ use crate::base::handled::Handled;
 /// Makes the environment of prewarmed processes.
 type MakeVariables = dyn Fn() -> Variables + Send + Sync;
 
-/// The warm processes, and what those of this event's handlers are started for.
+/// The warm processes, and what a process is started for that may serve handlers of this event.
 #[derive(Clone)]
 pub struct Warmth {
     /// All of them.

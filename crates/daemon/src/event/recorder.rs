@@ -23,15 +23,15 @@ use crate::state::Daemon;
 /// The most handlers that an item names. Handlers. The answer and the journal have all of them.
 const MAX_HANDLERS: usize = 32;
 
-/// Says of one event what happens to it.
+/// Tells subscribers, counters and the journal what happens to one event.
 pub(crate) struct EventRecorder<'a> {
-    /// Who is told: the feed, the counts and the journal.
+    /// Has the feed, the counters and the journal.
     pub(crate) daemon: &'a Arc<Daemon>,
     /// The event.
     pub(crate) context: &'a Arc<EventContext>,
 }
 
-/// What has run until an event ended.
+/// What had been found out and run when an event ended.
 #[derive(Default)]
 pub(crate) struct Ended {
     pub(crate) selected: Vec<Selected>,
@@ -40,13 +40,14 @@ pub(crate) struct Ended {
 }
 
 impl EventRecorder<'_> {
-    /// The event has come.
+    /// Tells subscribers that the event has come.
     pub(crate) fn received(&self) {
         let EventContext { tool, .. } = &**self.context;
         self.daemon.feed.publish(self.context.about(), || ItemBody::Received { tool: tool.clone() });
     }
 
-    /// Hears of handlers, beside who asked for that.
+    /// The callback that tells subscribers of handlers, and also whoever asked for the event if that wanted to hear; none
+    /// when nobody listens.
     pub(crate) fn progress(&self, asked: Option<Progress>) -> Option<Progress> {
         if !self.daemon.feed.is_heard() {
             return asked;
@@ -61,7 +62,7 @@ impl EventRecorder<'_> {
         }))
     }
 
-    /// The event has ended: it is counted, told, and written down.
+    /// The event has ended: counts it, tells subscribers, and gives it to the journal.
     pub(crate) fn finished(self, input: &Input, ended: Ended, answer: Result<&Arc<InvokeResult>, &RpcError>) {
         let duration = self.context.received.elapsed();
         let Ended { selected, handled, verdict } = ended;

@@ -56,7 +56,7 @@ impl EventRun {
         if needs_more { None } else { self.chosen.as_ref()?.unmatched() }
     }
 
-    /// Answers such an event. Most are, and none of them has to wait for anything.
+    /// Answers an event that no handler is for. Most events are like that, and none of them has to wait for anything.
     pub(crate) fn answer_at_once(self, plan: Plan) -> Arc<InvokeResult> {
         self.recorder().received();
         let _running = self.context.session.begin_event();
@@ -121,7 +121,7 @@ impl EventRun {
         (Ok(answer), keep)
     }
 
-    /// The answer, and whether it is worth repeating.
+    /// Makes the answer of what the handlers came to; also says whether the answer is worth repeating.
     fn conclude(&self, plan: Plan, handled: Vec<Handled>, ended: &mut Ended) -> (Arc<InvokeResult>, bool) {
         let ran: Vec<Ran<'_>> = plan
             .selected
@@ -273,7 +273,7 @@ impl EventRun {
         }
     }
 
-    /// Names what was killed (D11): loudly what the end of the drain has cut.
+    /// Logs which handlers were killed (D11), and as a warning those that the end of the drain has cut.
     fn log_cancelled(&self, handlers: &[&str]) {
         let (session, invocation, event) =
             (&self.context.session.id, self.context.id, &*self.input.event_name());

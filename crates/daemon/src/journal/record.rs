@@ -46,7 +46,7 @@ impl Gap {
         Gap { since, until: SystemTime::now(), lost }
     }
 
-    /// Adds it to another one, if there is one.
+    /// Makes one gap of this one and another, if there is another.
     pub(crate) fn join(self, other: &mut Option<Gap>) {
         *other = Some(match *other {
             Some(other) => Gap {
@@ -87,7 +87,7 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
     let context = &*finished.context;
     let redactor = context.config.redactor();
     let text = |text: &str| cut(&redactor.text(text).unwrap_or_else(|| text.to_owned()), MAX_TEXT);
-    // What was said of a handler quotes it.
+    // A text about a handler may quote what the handler printed.
     let said = |of: Option<&str>, said: &str| {
         let ran = finished.ran.iter().find(|(handler, _)| Some(handler.id.as_str()) == of);
         text(&ran.map_or_else(
@@ -95,7 +95,7 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
             |(handler, handled)| quote_again(said, handler, handled.outcome.as_ref(), redactor),
         ))
     };
-    // Names and folders are no secrets.
+    // Names and folders are cut, but not searched for secrets.
     let name = |name: &str| cut(name, MAX_TEXT);
     let answer = finished.answer.as_deref();
     let reports: HashMap<&str, &HandlerReport> = answer

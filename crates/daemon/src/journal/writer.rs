@@ -30,7 +30,7 @@ pub(crate) const BATCH_MS: u64 = 25;
 /// Events that wait to be written. Events. One more is lost.
 const QUEUE: usize = 8192;
 
-/// What those hold. Bytes, about. One more is lost.
+/// How much the waiting events may hold. Bytes, about. An event that would go beyond is lost.
 const QUEUE_BYTES: usize = 32 * 1024 * 1024;
 
 /// A backlog is long from here on. Events. Agents that run their tools do not get there while a disk stalls for a second.
@@ -58,13 +58,13 @@ struct Queue {
     bytes: usize,
     /// Records taken out of the queue whose writing has not ended.
     under_way: usize,
-    /// When the oldest of those had ended.
+    /// When the oldest event of the records that are being written had ended.
     under_way_since: Option<Instant>,
     /// What was lost since the last record was written.
     gap: Option<Gap>,
-    /// The thread sleeps until somebody wakes it.
+    /// Whether the thread sleeps until somebody wakes it.
     idle: bool,
-    /// Somebody waits for what is there.
+    /// Whether a reader waits until what is in the queue is written.
     hurry: bool,
     stop: bool,
 }
@@ -88,7 +88,7 @@ struct Shared {
     wake: Condvar,
     written_out: Condvar,
     ready: AtomicBool,
-    /// Whether a thread does so now.
+    /// Whether a thread writes the log back into the database now.
     writing_back: AtomicBool,
     written: AtomicU64,
     lost: AtomicU64,
@@ -137,7 +137,7 @@ impl Journal {
         self.shared.is_some()
     }
 
-    /// Whether payloads and outputs are.
+    /// Whether payloads and outputs are written too.
     pub(crate) fn keeps_payloads(&self) -> bool {
         self.shared.as_ref().is_some_and(|shared| shared.settings.payloads)
     }
@@ -189,7 +189,7 @@ impl Journal {
         self.shared.as_ref().map(|shared| shared.path.as_path())
     }
 
-    /// How it is.
+    /// The journal's state, as `daemon/status` shows it.
     pub(crate) fn state(&self) -> JournalState {
         let Some(shared) = &self.shared else { return JournalState::default() };
         let queue = lock(&shared.queue);

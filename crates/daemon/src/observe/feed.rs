@@ -19,21 +19,21 @@ use crate::observe::subscriber::{Fate, Filter, Subscriber};
 /// How many items are kept for those who subscribe with `since`. Items. The last 200 events or so.
 pub(crate) const RING: usize = 1024;
 
-/// The most subscriptions. Subscriptions. One more is refused with -32005.
+/// How many subscriptions there may be. Subscriptions. One more is refused with -32005.
 const MAX_SUBSCRIPTIONS: usize = 256;
 
 /// The numbers that one millisecond of daemons' lives has room for. A daemon begins with the time of its start, so
 /// that its numbers are larger than those of every daemon before it.
 const NUMBERS_A_MS: u64 = 1000;
 
-/// The feed.
+/// The sequence of items, and those who subscribe to it.
 pub(crate) struct Feed {
     /// Whether items are kept although nobody subscribes.
     remembers: AtomicBool,
     subscribers: AtomicUsize,
     lost: AtomicU64,
     dropped: AtomicU64,
-    /// Its first number; smaller ones are of other daemons.
+    /// The number before the first item of this daemon; smaller numbers are items of earlier daemons.
     first: u64,
     state: Mutex<State>,
 }
@@ -79,12 +79,12 @@ impl Feed {
         lock(&self.state)
     }
 
-    /// Whether anything is to be told at all.
+    /// Whether anybody would hear an item, now or later.
     pub(crate) fn is_heard(&self) -> bool {
         self.remembers.load(Ordering::Relaxed) || self.subscribers.load(Ordering::Acquire) > 0
     }
 
-    /// Tells something, if anybody listens.
+    /// Tells something, if anybody would hear it. The body is made only then.
     pub(crate) fn publish(&self, about: About<'_>, body: impl FnOnce() -> ItemBody) {
         if !self.is_heard() {
             return;
@@ -161,7 +161,7 @@ impl Feed {
         }
     }
 
-    /// Ends a subscription of a connection; whether there was one.
+    /// Ends a subscription of a connection; returns whether there was one.
     pub(crate) fn unsubscribe(&self, connection: u64, id: u64) -> bool {
         self.end(|subscriber| subscriber.connection == connection && subscriber.id == id)
     }
@@ -188,7 +188,7 @@ impl Feed {
         ended > 0
     }
 
-    /// Subscriptions, items they have lost, and how many were dropped.
+    /// How many subscriptions there are, how many items were lost, and how many subscriptions were dropped for that.
     pub(crate) fn counts(&self) -> (usize, u64, u64) {
         let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
         (self.subscribers.load(Ordering::Acquire), of(&self.lost), of(&self.dropped))

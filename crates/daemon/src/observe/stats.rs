@@ -51,7 +51,7 @@ impl Default for Histogram {
     }
 }
 
-/// The bucket of a number of microseconds. Below 8 each has its own.
+/// The bucket that a number of microseconds is counted in. Each number below 8 has its own.
 fn bucket(micros: u64) -> usize {
     let power = (u64::BITS - 1).saturating_sub(micros.leading_zeros());
     let bucket = match power {
@@ -61,7 +61,7 @@ fn bucket(micros: u64) -> usize {
     bucket.min(PARTS * POWERS - 1)
 }
 
-/// The largest number in a bucket.
+/// The largest number that is counted in a bucket.
 fn top(bucket: usize) -> u64 {
     match bucket / PARTS {
         0 => bucket as u64,
@@ -125,7 +125,7 @@ impl Handlers {
     }
 }
 
-/// Everything that is counted.
+/// The counts of events and of handlers, since the daemon started.
 #[derive(Default)]
 pub(crate) struct Stats {
     events: [Histogram; EventName::ALL.len()],
@@ -172,7 +172,7 @@ impl Stats {
         histogram.count(duration, outcome);
     }
 
-    /// The events that came, by name.
+    /// The counts of events, by name.
     pub(crate) fn events(&self) -> BTreeMap<String, Latency> {
         let known = EventName::ALL.iter().map(|event| event.as_str()).zip(&self.events);
         known
@@ -182,7 +182,7 @@ impl Stats {
             .collect()
     }
 
-    /// The handlers that ran, by document and id.
+    /// The counts of handlers, by document and id.
     pub(crate) fn handlers(&self) -> Vec<HandlerStats> {
         let handlers = read(&self.handlers);
         let mut rows: Vec<HandlerStats> = handlers

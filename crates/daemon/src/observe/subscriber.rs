@@ -35,7 +35,7 @@ const GATHER_MS: u64 = 5;
 /// How much is written at once. Bytes. The last item of it may go beyond.
 const CHUNK: usize = 32 * 1024;
 
-/// What a subscription asked for.
+/// Which items a subscription asked for.
 #[derive(Debug)]
 pub(crate) struct Filter {
     kinds: Option<Vec<ItemKind>>,
@@ -85,19 +85,19 @@ struct Waiting {
 
 /// What became of an item that was offered.
 pub(crate) enum Fate {
-    /// It waits, or was not asked for.
+    /// The item waits for the subscriber, or was not asked for.
     Takes,
-    /// There is no room.
+    /// There is no room: the item is lost, and counted where it is missing.
     Loses,
     /// The subscription is over, because it lost too much or because it was ended.
     Ended { dropped: bool },
 }
 
-/// One subscription.
+/// One subscription, and the items that wait for it.
 pub(crate) struct Subscriber {
     pub(crate) id: u64,
     pub(crate) connection: u64,
-    /// Cancelled when it is over.
+    /// Cancelled when the subscription is over.
     pub(crate) closed: CancellationToken,
     filter: Filter,
     waiting: Mutex<Waiting>,
@@ -125,7 +125,7 @@ impl Subscriber {
         self.offer_at(item, Instant::now())
     }
 
-    /// The same at a time of the caller's.
+    /// Offers an item as if it were that time, so that tests need no waiting.
     fn offer_at(&self, item: &Arc<Item>, now: Instant) -> Fate {
         if self.closed.is_cancelled() {
             return Fate::Ended { dropped: false };
@@ -165,7 +165,7 @@ impl Subscriber {
         Fate::Ended { dropped: true }
     }
 
-    /// Says first of all that items are missing.
+    /// Begins the subscription with a gap: items that it asked for are no longer there.
     pub(crate) fn begin_with_gap(&self, lost: Option<u64>) {
         self.lock().entries.push_back(Entry::Gap(lost));
         self.arrived.notify_one();
@@ -223,7 +223,7 @@ impl Subscriber {
         }
     }
 
-    /// The lines of what waits, as much as goes at once, and whether that was the last.
+    /// The lines of what waits, as much as is written at once, and whether the subscription ends with them.
     fn chunk(&self, who: &PeerIdentity) -> (String, bool) {
         let mut chunk = String::new();
         while chunk.len() < CHUNK {

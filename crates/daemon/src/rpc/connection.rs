@@ -39,20 +39,20 @@ const GATHER: usize = 64 * 1024;
 /// How often a half-closed connection is looked at for being closed entirely. Milliseconds. D11 allows two seconds.
 const HANGUP_POLL_MS: u64 = 100;
 
-/// The requests of one connection that are running.
+/// The requests of one connection that are running, so that the client can cancel them.
 #[derive(Default)]
 struct Running {
     by_id: Mutex<HashMap<String, CancellationToken>>,
 }
 
-/// A request on its way.
+/// A request whose work takes time.
 struct Request {
     id: Option<RawJson>,
     key: Option<String>,
     future: Pin<Box<dyn Future<Output = Response> + Send>>,
 }
 
-/// What a line was.
+/// What became of a line.
 enum Taken {
     Nothing,
     Answer(String),
@@ -72,7 +72,7 @@ struct Connection {
     tasks: TaskTracker,
     /// The memory that its requests may hold.
     memory: MemoryBudget,
-    /// Cancelled when nobody is there any more.
+    /// Cancelled when the client has gone.
     gone: CancellationToken,
 }
 
@@ -102,7 +102,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
         if !answers.is_empty() && (answers.len() >= GATHER || !lines.has_line()) {
             connection.send(std::mem::take(&mut answers)).await;
         }
-        // PeerIdentity sends without a pause does not hold up others, nor the end.
+        // A client that sends without a pause holds up neither others nor the end.
         consume_budget().await;
         if gone.is_cancelled() || closing.is_cancelled() {
             break;
@@ -143,7 +143,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
             }
         }
     }
-    // What was answered before the end is said.
+    // What was answered before the end is still written.
     if !answers.is_empty() {
         connection.send(answers).await;
     }
@@ -164,7 +164,7 @@ pub(crate) fn refuse(stream: UnixStream, most: usize) {
         "{most} connections are open; close some, or raise limits.connections or the limit on descriptors"
     );
     tracing::warn!(most, "refused a connection: there are too many");
-    // Whoever has gone already needs no reason.
+    // A client that has gone already needs no reason.
     let _ = stream
         .try_write(response_line::<()>(&RawJson::null(), Err(&RpcError::overloaded(message))).as_bytes());
 }
@@ -180,7 +180,7 @@ fn error_line(id: &RawJson, code: i64, message: impl Into<String>) -> String {
     response_line::<()>(id, Err(&RpcError::new(code, message)))
 }
 
-/// The answer to a request within which something panicked.
+/// The error line for a request within which something panicked.
 fn lost(id: &RawJson) -> String {
     tracing::error!("a request was lost");
     error_line(id, error_code::INTERNAL_ERROR, "the request was lost inside the daemon; please report this")
@@ -195,7 +195,7 @@ impl Connection {
         }
     }
 
-    /// Takes one line; the answer, if it is there at once.
+    /// Serves one line. Returns the response line if it is there at once; else it is sent when it is there.
     async fn line(&self, line: &[u8]) -> Option<String> {
         if line.iter().all(u8::is_ascii_whitespace) {
             return None;
@@ -216,7 +216,7 @@ impl Connection {
         }
     }
 
-    /// Takes one line in.
+    /// Reads one line and finds out what it comes to.
     fn take(&self, line: &[u8], permit: Result<Option<RequestPermit>, Exhausted>) -> Taken {
         let frame = match Frame::read(line) {
             Ok(frame) => frame,
@@ -299,7 +299,7 @@ impl Connection {
         Ok(())
     }
 
-    /// The sessions of the connection have lost it.
+    /// Tells the sessions of the connection that it no longer hears of them.
     fn leave_sessions(&self) {
         for session in self.caller.peer.leave() {
             if let Ok(session) = self.daemon.sessions.get(&session) {

@@ -1,4 +1,4 @@
-//! From a request's method to what does it.
+//! Finds the function that serves a request, by the name of its method.
 
 use std::sync::Arc;
 

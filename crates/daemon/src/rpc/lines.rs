@@ -32,9 +32,9 @@ pub struct Lines<R> {
     buffer: Vec<u8>,
     /// Where the next line begins in the buffer.
     start: usize,
-    /// Up to where there is no line end.
+    /// Up to where the buffer was searched for a line end, without finding one.
     searched: usize,
-    /// Throwing away the rest of a line that was too long.
+    /// Whether the rest of a line that was too long is being thrown away.
     discarding: bool,
     ended: bool,
     /// What the buffer holds of the memory of all unfinished lines.
@@ -48,7 +48,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Lines { reader, limit, buffer, start: 0, searched: 0, discarding: false, ended: false, lease }
     }
 
-    /// The stream.
+    /// The stream that the lines are read from.
     pub fn reader(&self) -> &R {
         &self.reader
     }
@@ -107,7 +107,7 @@ impl<R: AsyncRead + Unpin> Lines<R> {
         Line::Complete(line.strip_suffix(b"\r").unwrap_or(line))
     }
 
-    /// The line that is under way makes room for others.
+    /// Gives up the line that has begun, so that others have its memory.
     fn cut(&mut self) -> Line<'static> {
         self.buffer = Vec::with_capacity(BUFFER);
         (self.start, self.searched, self.discarding) = (0, 0, true);

@@ -1,4 +1,4 @@
-//! What methods share: reading params, and refusing.
+//! What all methods share: how params are read, and how requests are refused.
 
 use hooksd_json::{Dialect, ReadError, Reading, Value, read};
 use hooksd_protocol::rpc::{Frame, RpcError, error_code};
@@ -30,7 +30,7 @@ pub(super) fn refuse_when_stopping(daemon: &Daemon) -> Result<(), RpcError> {
     Ok(())
 }
 
-/// Invalid params.
+/// The error -32602 that names the wrong field.
 pub(super) fn invalid(error: ReadError) -> RpcError {
     RpcError::invalid_params(&error)
 }

@@ -120,7 +120,7 @@ fn bind(path: &Path, lock: File) -> Result<(Socket, UnixListener), ListenError> 
     Ok((Socket { path: path.to_owned(), made, _lock: lock }, listener))
 }
 
-/// PeerIdentity holds a lock of the socket is a daemon.
+/// A lock that somebody else holds is the lock of a running daemon.
 fn held(error: PlaceError, socket: &Path) -> ListenError {
     match error {
         PlaceError::Held(_) => ListenError::AlreadyRunning(socket.to_owned()),

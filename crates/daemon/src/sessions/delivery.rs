@@ -18,10 +18,10 @@ use crate::base::lock::lock;
 /// How many answers a session remembers. Entries. A retry comes within seconds; the oldest are forgotten first.
 const MAX_REMEMBERED: usize = 256;
 
-/// What an event comes to.
+/// The answer to an event, or the error in its place.
 pub(crate) type EventResult = Result<Arc<InvokeResult>, RpcError>;
 
-/// An event that was lost to a fault of ours.
+/// The error for an event that was lost to a fault of ours.
 pub(crate) fn lost() -> RpcError {
     RpcError::new(error_code::INTERNAL_ERROR, "the event was lost inside the daemon; please report this")
 }
@@ -35,7 +35,7 @@ struct Execution {
     content: String,
     /// The answer for repetitions, once there is one.
     answer: watch::Sender<Option<EventResult>>,
-    /// Stops the run.
+    /// Stops the run when it is cancelled.
     cancel: CancellationToken,
     /// How many requests want the answer: the first delivery and its repetitions.
     wanted_by: AtomicUsize,
@@ -127,7 +127,7 @@ impl Repetition {
     }
 }
 
-/// What a delivery is.
+/// What a delivery turns out to be.
 pub(crate) enum Delivery {
     /// The first: run it, have the answer, and publish it.
     First(Interest, Publisher),

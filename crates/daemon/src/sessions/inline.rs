@@ -1,6 +1,6 @@
 //! What a session says of itself when it is opened, or with each of its requests (PROTOCOL, inline sessions). An agent
 //! that calls once an event says the same every time: what was read is kept, and found again by its text. Nothing of
-//! what was found on disk is kept here: that is looked at for every request.
+//! what was found on disk is kept here; the disk is looked at for every request.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
@@ -14,7 +14,7 @@ use crate::sessions::params::Opening;
 use crate::sessions::registry::Sessions;
 use crate::sessions::session::Session;
 
-/// How many openings are kept. OpeningCache. The ones used last stay: as many as agents that call at a time.
+/// How many openings are kept. Openings. The ones used last stay: as many as agents that call at a time.
 const KEPT: usize = 16;
 
 /// How much text the kept ones may hold. Bytes. A longer one is read anew each time.
@@ -22,13 +22,13 @@ const KEPT_BYTES: usize = 512 * 1024;
 
 /// The session that a request is for.
 pub(crate) enum SessionTarget {
-    /// An open one.
+    /// A session that was opened before.
     Open(Arc<Session>),
-    /// One for this request only.
+    /// A session that is for this request only.
     Inline(Arc<Opening>),
 }
 
-/// The openings that came with requests last.
+/// The openings that came with the most recent requests.
 #[derive(Default)]
 pub(crate) struct OpeningCache {
     known: Mutex<VecDeque<(Box<str>, Arc<Opening>)>>,
@@ -38,7 +38,7 @@ impl OpeningCache {
     /// Reads the `session` of a request's params.
     ///
     /// # Errors
-    /// -32602 when it is none, another code when it is not open.
+    /// -32602 when the param names or describes no session; the code of an unknown session when it is not open.
     pub(crate) fn target(&self, params: &Value<'_>, sessions: &Sessions) -> Result<SessionTarget, RpcError> {
         let session = params.get("session");
         let text = session.as_ref().filter(|session| session.is_object()).map(Value::raw);

@@ -65,7 +65,7 @@ fn unlisted(opening: &Opening, config: ResolvedConfig, stop: &CancellationToken)
 }
 
 impl Sessions {
-    /// No session; what becomes of them is told to this feed.
+    /// A registry without sessions, which tells the feed what becomes of them.
     pub(crate) fn new(feed: Arc<Feed>) -> Sessions {
         Sessions { feed, by_id: RwLock::default() }
     }

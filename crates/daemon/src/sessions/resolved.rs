@@ -29,7 +29,7 @@ use crate::sessions::plugins::plugin_documents;
 
 /// What a session's events run against. Swapped as a whole; an event finishes on the one it began with.
 pub(crate) struct ResolvedConfig {
-    /// What the session said of itself; an explicit grant is bound to bytes now.
+    /// What the client said of the session; an explicit grant has become one for exactly these bytes.
     pub(crate) params: SessionParams,
     /// The project root.
     pub(crate) root: PathBuf,
@@ -39,11 +39,11 @@ pub(crate) struct ResolvedConfig {
     remarks: Vec<Diagnostic>,
     /// The session's environment, or else the daemon's, with what .env files fill in (BEHAVIOUR section 12).
     variables: Arc<SessionVariables>,
-    /// Keep the documents hot.
+    /// Keeps the documents hot for as long as the session is pinned to them.
     _hot: Vec<Arc<Slot>>,
     /// Set when the project's handlers count only because the store says so: the stamp it had when it last did.
     store_stamp: Option<Mutex<Option<FileStamp>>>,
-    /// What persistent handlers get, once one has run.
+    /// The variables of persistent handlers. Made when the first one runs.
     persistent: OnceLock<Variables>,
 }
 
@@ -146,7 +146,7 @@ impl ResolvedConfig {
         &self.loaded.project
     }
 
-    /// Everything to be said about the configuration.
+    /// All diagnostics of the configuration: of its documents, and of what applies to this session alone.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         self.loaded.snapshot.diagnostics.iter().chain(&self.remarks).cloned().collect()
     }
@@ -195,7 +195,7 @@ impl ResolvedConfig {
         self.variables.depth()
     }
 
-    /// What persistent handlers get. Made once: it is the same for all events.
+    /// The variables that persistent handlers get. Made once: they are the same for all events.
     pub(crate) fn persistent_variables(&self, settings: &Settings) -> Variables {
         let make = || Variables::new(self.handler_environment(settings, "", "", Lifecycle::Persistent));
         self.persistent.get_or_init(make).clone()

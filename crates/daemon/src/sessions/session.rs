@@ -36,18 +36,18 @@ pub(crate) const GRACE_SECONDS: u64 = 60;
 /// opens a new one.
 pub(crate) const IDLE_SECONDS: u64 = 86_400;
 
-/// PeerIdentity hears of a session.
+/// The connections that hear of a session.
 #[derive(Default)]
 struct Owners {
     connections: Vec<(u64, WeakOutbox)>,
-    /// Since when there is none.
+    /// Since when no connection hears of the session; `None` while one does.
     orphaned: Option<Instant>,
 }
 
-/// What a pinned session was told about the documents as they are now.
+/// What a pinned session was told about the documents as they are now: the snapshot's id and its diagnostics.
 type Announced = Option<(String, Vec<Diagnostic>)>;
 
-/// One session.
+/// One session: a conversation of an agent.
 pub(crate) struct Session {
     pub(crate) id: Arc<str>,
     pub(crate) thread_id: Text,
@@ -68,14 +68,14 @@ pub(crate) struct Session {
     pub(crate) reports_legacy: AtomicBool,
     /// Cancelled when the session is closed: its events stop.
     pub(crate) closed: CancellationToken,
-    /// Whether edits reach it by themselves.
+    /// Whether the session moves to edited documents by itself, instead of staying pinned until a reload.
     follow: bool,
     /// Held while the session moves to another snapshot: a newer one is never overwritten by an older one (B62).
     moving: Mutex<Announced>,
     owners: Mutex<Owners>,
     running: AtomicUsize,
     last_used: Mutex<Instant>,
-    /// Whether it has used warm processes.
+    /// Whether the session has used warm processes, which are let go when it is closed.
     holds_warm: AtomicBool,
 }
 
@@ -135,7 +135,7 @@ impl Session {
         self.own_transcript.get_or_init(path)
     }
 
-    /// Events now running.
+    /// How many of its events run now.
     pub(crate) fn running(&self) -> usize {
         self.running.load(Ordering::Acquire)
     }
@@ -163,7 +163,7 @@ impl Session {
         owners.orphaned = None;
     }
 
-    /// A connection has ended.
+    /// Notes that a connection has ended, so that the session no longer hears of it.
     pub(crate) fn detach(&self, connection: u64) {
         let mut owners = lock(&self.owners);
         owners.connections.retain(|(id, _)| *id != connection);
@@ -291,7 +291,7 @@ impl Session {
 pub(crate) struct RunningEvent(Arc<Session>);
 
 impl RunningEvent {
-    /// Whose event it is.
+    /// The session whose event it is.
     pub(crate) fn session(&self) -> &Session {
         &self.0
     }

@@ -15,14 +15,14 @@ use tokio::sync::watch;
 use crate::base::lock::lock;
 use crate::base::private_file::append_to;
 
-/// The largest file. Bytes. A conversation of weeks; one that writes more has a loop.
+/// How large a transcript may be. Bytes. A conversation of weeks stays below; one that writes more has a loop.
 const MAX_FILE: u64 = 256 * 1024 * 1024;
 
 /// How long an event waits for records that were sent before it. Seconds. A disk that takes longer must not hold up a
 /// decision.
 const WAIT_SECONDS: u64 = 2;
 
-/// One writer at a time: records of one request stay together.
+/// Lets one writer write at a time, so that the records of one request stay together.
 static WRITER: Mutex<()> = Mutex::new(());
 
 /// The folder of the transcripts.
@@ -40,7 +40,7 @@ pub(crate) fn path(config_dir: &Path, thread_id: &str, agent_id: Option<&str>) -
     folder(config_dir).join(name)
 }
 
-/// Appends whole lines. On an error the file is as it was.
+/// Appends whole lines. After an error the file is as it was before.
 pub(crate) fn append(path: &Path, lines: &str) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("/"));
     DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
@@ -54,7 +54,7 @@ pub(crate) fn append(path: &Path, lines: &str) -> io::Result<()> {
     file.write_all(lines.as_bytes()).inspect_err(|_| undo(&file, before))
 }
 
-/// Half a record would spoil the file for every reader.
+/// Cuts off what was written of a record: half a record would spoil the file for every reader.
 fn undo(file: &File, length: u64) {
     if let Err(error) = file.set_len(length) {
         tracing::warn!(%error, "a transcript may end in half a record");
