@@ -8,14 +8,15 @@
 
 mod arguments;
 mod commands;
+mod connect;
+mod daemon_info;
+mod daemon_process;
 mod failure;
 mod hook;
 mod input;
-mod install;
+mod journal;
 mod lint;
-mod met;
 mod print;
-mod waterfall;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -23,7 +24,7 @@ use std::process::ExitCode;
 use clap::Parser;
 
 use crate::arguments::{Arguments, Command};
-use crate::commands::install::Direction;
+use crate::commands::agents::install::Direction;
 use crate::failure::Failure;
 use crate::print::Printer;
 
@@ -39,34 +40,34 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse_from(&words);
     let mut printer = Printer::new(arguments.json);
     let done = match &arguments.command {
-        Command::Hook(hook) => commands::hook::run(&arguments, hook),
-        Command::Invoke(invoke) => commands::invoke::run(&arguments, invoke, &mut printer),
-        Command::Status => commands::status::run(&arguments, &mut printer),
-        Command::Check(check) => commands::check::run(check, &mut printer),
-        Command::Explain(explain) => commands::explain::run(&arguments, explain, &mut printer),
-        Command::Log(log) => commands::log::run(log, &mut printer),
-        Command::Timeline(timeline) => commands::timeline::run(timeline, &mut printer),
-        Command::Replay(replay) => commands::replay::run(&arguments, replay, &mut printer),
-        Command::Report(report) => commands::report::run(report, &mut printer),
-        Command::Top(top) => commands::top::run(&arguments, top, &mut printer),
-        Command::Stats(stats) => commands::stats::run(&arguments, stats, &mut printer),
-        Command::Tail(tail) => commands::tail::run(&arguments, tail, &mut printer),
-        Command::Conformance(_) => commands::conformance::run(&words),
-        Command::Show(show) => commands::show::run(&arguments, show, &mut printer),
-        Command::Trust(trust) => commands::trust::run(trust, &mut printer),
-        Command::Install(install) => commands::install::run(install, Direction::In, &mut printer),
-        Command::Uninstall(install) => commands::install::run(install, Direction::Out, &mut printer),
-        Command::Agents => commands::agents::run(&mut printer),
-        Command::Init(init) => commands::init::run(init, &mut printer),
-        Command::Doctor(doctor) => commands::doctor::run(&arguments, doctor, &mut printer),
-        Command::Sessions => commands::sessions::run(&arguments, &mut printer),
-        Command::Reload => commands::reload::run(&arguments, &mut printer),
-        Command::Kill(kill) => commands::kill::run(&arguments, kill, &mut printer),
+        Command::Hook(hook) => commands::run::hook::run(&arguments, hook),
+        Command::Invoke(invoke) => commands::run::invoke::run(&arguments, invoke, &mut printer),
+        Command::Status => commands::see::status::run(&arguments, &mut printer),
+        Command::Check(check) => commands::see::check::run(check, &mut printer),
+        Command::Explain(explain) => commands::see::explain::run(&arguments, explain, &mut printer),
+        Command::Log(log) => commands::see::log::run(log, &mut printer),
+        Command::Timeline(timeline) => commands::see::timeline::run(timeline, &mut printer),
+        Command::Replay(replay) => commands::run::replay::run(&arguments, replay, &mut printer),
+        Command::Report(report) => commands::see::report::run(report, &mut printer),
+        Command::Top(top) => commands::see::top::run(&arguments, top, &mut printer),
+        Command::Stats(stats) => commands::see::stats::run(&arguments, stats, &mut printer),
+        Command::Tail(tail) => commands::see::tail::run(&arguments, tail, &mut printer),
+        Command::Conformance(_) => commands::run::conformance::run(&words),
+        Command::Show(show) => commands::see::show::run(&arguments, show, &mut printer),
+        Command::Trust(trust) => commands::set::trust::run(trust, &mut printer),
+        Command::Install(install) => commands::agents::install::run(install, Direction::In, &mut printer),
+        Command::Uninstall(install) => commands::agents::install::run(install, Direction::Out, &mut printer),
+        Command::Agents => commands::agents::list::run(&mut printer),
+        Command::Init(init) => commands::set::init::run(init, &mut printer),
+        Command::Doctor(doctor) => commands::see::doctor::run(&arguments, doctor, &mut printer),
+        Command::Sessions => commands::see::sessions::run(&arguments, &mut printer),
+        Command::Reload => commands::set::reload::run(&arguments, &mut printer),
+        Command::Kill(kill) => commands::run::kill::run(&arguments, kill, &mut printer),
         Command::Completions(completions) => commands::pages::completions(completions, &mut printer),
         Command::Man(man) => commands::pages::man(man, &mut printer),
-        Command::Restart(restart) => commands::restart::run(&arguments, restart, &mut printer),
-        Command::Service(service) => commands::service::run(&arguments, service, &mut printer),
-        Command::Shutdown(shutdown) => commands::shutdown::run(&arguments, shutdown, &mut printer),
+        Command::Restart(restart) => commands::set::restart::run(&arguments, restart, &mut printer),
+        Command::Service(service) => commands::set::service::run(&arguments, service, &mut printer),
+        Command::Shutdown(shutdown) => commands::set::shutdown::run(&arguments, shutdown, &mut printer),
     };
     match done {
         Ok(code) => code,

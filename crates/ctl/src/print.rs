@@ -119,6 +119,30 @@ pub(crate) fn ended(status: HandlerStatus, exit_code: Option<i32>, signal: Optio
     }
 }
 
+/// Microseconds as people read them.
+pub(crate) fn took(micros: u64) -> String {
+    match micros {
+        0..10_000 => format!("{}.{} ms", micros / 1000, micros % 1000 / 100),
+        10_000..10_000_000 => format!("{} ms", micros / 1000),
+        _ => format!("{} s", micros / 1_000_000),
+    }
+}
+
+/// What is said of an event on which nothing ran, and how to find out why.
+pub(crate) fn no_handler(invocation_id: &str) -> String {
+    let id = invocation_id.get(..8).unwrap_or(invocation_id);
+    format!("no handler ran on this event: `hooksctl explain {}` says why", safe(id))
+}
+
+/// An outcome in the colour of what it means.
+pub(crate) fn outcome(word: &str) -> String {
+    match word {
+        "deny" | "stop" | "failed" => paint(AnsiColor::Red, &safe(word)),
+        "ask" | "continue" | "feedback" | "cancelled" => paint(AnsiColor::Yellow, &safe(word)),
+        _ => paint(AnsiColor::Green, &safe(word)),
+    }
+}
+
 /// A time of day and its date as people read them, from RFC 3339: `2026-01-31 23:59:59`, UTC.
 pub(crate) fn moment(time: &str) -> String {
     safe(&time.get(..19).unwrap_or(time).replace('T', " "))
@@ -192,6 +216,10 @@ mod tests {
         assert_eq!(
             [many(0, "event"), many(1, "event"), many(2, "process")],
             ["0 events", "1 event", "2 processes"]
+        );
+        assert_eq!(
+            [took(0), took(3456), took(45_678), took(12_000_000)],
+            ["0.0 ms", "3.4 ms", "45 ms", "12 s"]
         );
         assert_eq!(moment("2026-01-31T23:59:59.123456Z"), "2026-01-31 23:59:59");
     }

@@ -1,12 +1,13 @@
 //! Options that several commands take.
 
 use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
 
 use clap::{Args, ValueEnum};
+use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::methods::JournalQuery;
 use hooksd_protocol::socket;
 
-use crate::commands::log::time;
 use crate::failure::Failure;
 use crate::input::absolute;
 
@@ -64,9 +65,33 @@ impl Period {
     }
 }
 
+/// RFC 3339, or how long ago.
+fn time(flag: &str, text: &str) -> Result<Deadline, Failure> {
+    if let Some(time) = Deadline::parse(text) {
+        return Ok(time);
+    }
+    let wrong = || {
+        Failure::Input(format!(
+            "{flag} {text}: expected RFC 3339 (2030-01-02T03:04:05Z), or how long ago: 90s, 10m, 2h, 7d"
+        ))
+    };
+    let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
+    let seconds: u64 = match unit {
+        "s" => 1,
+        "m" => 60,
+        "h" => 3600,
+        "d" => 86_400,
+        "w" => 604_800,
+        _ => return Err(wrong()),
+    };
+    let ago = number.parse::<u64>().ok().and_then(|number| number.checked_mul(seconds)).ok_or_else(wrong)?;
+    let then = SystemTime::now().checked_sub(Duration::from_secs(ago)).unwrap_or(SystemTime::UNIX_EPOCH);
+    Ok(Deadline::of(then))
+}
+
 /// How an event is run.
 #[derive(Debug, Args)]
-pub(crate) struct Running {
+pub(crate) struct RunOptions {
     /// The session's folder; default the event's cwd, else the current folder
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
@@ -94,4 +119,25 @@ fn seconds(text: &str) -> Result<u64, String> {
 pub(crate) enum ModeArgument {
     Interactive,
     Headless,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_points_or_ages() {
+        let micros = |text: &str| time("--since", text).map(|time| time.micros());
+        assert_eq!(micros("1970-01-01T00:00:01Z").unwrap(), 1_000_000);
+        let now = Deadline::of(SystemTime::now()).micros();
+        for (text, seconds) in [("90s", 90), ("10m", 600), ("2h", 7200), ("7d", 604_800), ("1w", 604_800)] {
+            let off = now - seconds * 1_000_000 - micros(text).unwrap();
+            assert!(off.abs() < 60_000_000, "{text} is {off} us off");
+        }
+        for text in
+            ["", "m", "-5m", "5 m", "5x", "yesterday", "é", "99999999999999999999s", "99999999999999999d"]
+        {
+            assert!(micros(text).is_err(), "{text}");
+        }
+    }
 }

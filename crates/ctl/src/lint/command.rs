@@ -27,7 +27,7 @@ const BUILTINS: [&str; 28] = [
 const INTERPRETERS: [&str; 12] =
     ["sh", "bash", "dash", "zsh", "python", "python3", "node", "deno", "ruby", "perl", "bun", "uv"];
 
-pub(super) fn look(document: &Document<'_>) -> Vec<Finding> {
+pub(super) fn findings(document: &Document<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for group in &places::groups(document.text) {
         for handler in &group.handlers {
@@ -86,17 +86,17 @@ fn program(document: &Document<'_>, group: &WrittenGroup<'_>, handler: &Written<
         .find_map(|key| handler.value.get(key).filter(|value| !value.is_null()));
     let Some(part) = part else { return Vec::new() };
     let words = words(document, &handler.value);
-    let look = Look { document, part: part.raw() };
+    let site = Site { document, part: part.raw() };
     let mut found = Vec::new();
     let mut scripts = Vec::new();
     if let Some(first) = words.first().filter(|first| !first.contains(['$', '*', '?'])) {
         let name = first.rsplit('/').next().unwrap_or(first);
         if first.contains('/') {
-            found.extend(look.file(first, true));
+            found.extend(site.file(first, true));
             scripts.push(first.clone());
         } else if !BUILTINS.contains(&first.as_str()) && in_path(first).is_none() {
             let message = format!("there is no {first:?} in the PATH of this shell");
-            found.push(look.finding(
+            found.push(site.finding(
                 "interpreter_missing",
                 message,
                 "install it, or write its whole path".to_owned(),
@@ -106,12 +106,12 @@ fn program(document: &Document<'_>, group: &WrittenGroup<'_>, handler: &Written<
             let is_path = |word: &&String| !word.starts_with('-') && word.contains(['/', '.']);
             let script = words.iter().skip(1).find(is_path);
             if let Some(script) = script.filter(|script| !is_code(&words) && !script.contains(['$', '*'])) {
-                found.extend(look.file(script, false));
+                found.extend(site.file(script, false));
                 scripts.push(script.clone());
             }
         }
     }
-    found.extend(exit_1(&look, group, handler, &scripts));
+    found.extend(exit_1(&site, group, handler, &scripts));
     found
 }
 
@@ -124,12 +124,13 @@ fn is_code(words: &[String]) -> bool {
     })
 }
 
-struct Look<'a> {
+/// A handler in its document, where what is found is shown.
+struct Site<'a> {
     document: &'a Document<'a>,
     part: &'a str,
 }
 
-impl Look<'_> {
+impl Site<'_> {
     fn finding(&self, code: &'static str, message: String, fix: String) -> Finding {
         self.document.at(self.part, code, message, fix)
     }
@@ -201,7 +202,7 @@ fn in_path(name: &str) -> Option<PathBuf> {
 
 /// A guard that ends with 1 where it means to block: 1 is a failure, and failures do not block.
 fn exit_1(
-    look: &Look<'_>,
+    site: &Site<'_>,
     group: &WrittenGroup<'_>,
     handler: &Written<'_>,
     scripts: &[String],
@@ -233,5 +234,5 @@ fn exit_1(
     }
     let message = "it exits 1, which is a failure and blocks nothing; exit 2 blocks".to_owned();
     let fix = "exit 2 to block, with the reason on stderr; or write \"onFailure\": \"block\"".to_owned();
-    Some(look.finding("exit_1_does_not_block", message, fix))
+    Some(site.finding("exit_1_does_not_block", message, fix))
 }

@@ -9,7 +9,7 @@ use hooksd_protocol::event::EventName;
 
 use super::{Document, Finding};
 
-pub(super) fn look(document: &Document<'_>) -> Vec<Finding> {
+pub(super) fn findings(document: &Document<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for group in places::groups(document.text) {
         let (Some(event), Some(value)) = (group.event, group.value.get("matcher")) else { continue };

@@ -146,10 +146,10 @@ pub(crate) fn file(path: &Path, root: Option<&Path>, journal: &Path) -> Checked 
         None => findings.extend(unusable("it is not UTF-8".to_owned(), "save it as UTF-8").findings),
         Some(text) => {
             let document = Document { path: shown.clone(), text, root };
-            let mut found = shape::look(&document, &contents);
-            found.extend(matcher::look(&document));
-            found.extend(command::look(&document));
-            found.extend(slow::look(&document, &contents.path, journal));
+            let mut found = shape::findings(&document, &contents);
+            found.extend(matcher::findings(&document));
+            found.extend(command::findings(&document));
+            found.extend(slow::findings(&document, &contents.path, journal));
             found.sort_by_key(|finding| (finding.line, finding.column));
             findings.extend(found);
         }

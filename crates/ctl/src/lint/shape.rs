@@ -21,7 +21,7 @@ const OTHER_KEYS: [&str; 2] = ["status_message", "async_"];
 /// The keys of a group.
 const GROUP_KEYS: [&str; 2] = ["matcher", "hooks"];
 
-pub(super) fn look(document: &Document<'_>, contents: &Contents) -> Vec<Finding> {
+pub(super) fn findings(document: &Document<'_>, contents: &Contents) -> Vec<Finding> {
     let value = match Value::parse(document.text, Dialect::Python) {
         Ok(value) => value,
         Err(error) => {

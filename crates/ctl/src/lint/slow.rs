@@ -18,7 +18,7 @@ const SHARE: f64 = 0.5;
 const ONE_OF: usize = 20;
 
 /// Looks at what the journal says of the handlers of a document; nothing when there is no journal.
-pub(super) fn look(document: &Document<'_>, real: &Path, journal: &Path) -> Vec<Finding> {
+pub(super) fn findings(document: &Document<'_>, real: &Path, journal: &Path) -> Vec<Finding> {
     let asked = JournalQuery { limit: Some(MAX_EVENTS), ..JournalQuery::default() };
     let Ok(page) = hooksd_journal::query(journal, &asked) else { return Vec::new() };
     let source = real.display().to_string();
