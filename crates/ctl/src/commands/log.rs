@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use hooksd_journal::{MAX_LIMIT, query};
-use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::methods::{JournalHandler, JournalPage, JournalQuery, JournalRecord};
+use hooksd_protocol::timestamp::Timestamp;
 
 use super::invoke::no_handler;
 use super::tail::outcome;
@@ -69,8 +69,8 @@ pub(crate) fn one_record(path: &Path, id: &str) -> Result<JournalRecord, Failure
 }
 
 /// RFC 3339, or how long ago.
-pub(crate) fn time(flag: &str, text: &str) -> Result<Deadline, Failure> {
-    if let Some(time) = Deadline::parse(text) {
+pub(crate) fn time(flag: &str, text: &str) -> Result<Timestamp, Failure> {
+    if let Some(time) = Timestamp::parse(text) {
         return Ok(time);
     }
     let wrong = || {
@@ -89,7 +89,7 @@ pub(crate) fn time(flag: &str, text: &str) -> Result<Deadline, Failure> {
     };
     let ago = number.parse::<u64>().ok().and_then(|number| number.checked_mul(seconds)).ok_or_else(wrong)?;
     let then = SystemTime::now().checked_sub(Duration::from_secs(ago)).unwrap_or(SystemTime::UNIX_EPOCH);
-    Ok(Deadline::of(then))
+    Ok(Timestamp::of(then))
 }
 
 fn line(record: &JournalRecord) -> String {
@@ -185,7 +185,7 @@ mod tests {
     fn times_are_points_or_ages() {
         let micros = |text: &str| time("--since", text).map(|time| time.micros());
         assert_eq!(micros("1970-01-01T00:00:01Z").unwrap(), 1_000_000);
-        let now = Deadline::of(SystemTime::now()).micros();
+        let now = Timestamp::of(SystemTime::now()).micros();
         for (text, seconds) in [("90s", 90), ("10m", 600), ("2h", 7200), ("7d", 604_800), ("1w", 604_800)] {
             let off = now - seconds * 1_000_000 - micros(text).unwrap();
             assert!(off.abs() < 60_000_000, "{text} is {off} us off");
