@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use hooksd_protocol::deadline::Deadline;
+use hooksd_protocol::timestamp::Timestamp;
 use hooksd_tests::harness::{Setup, events};
 use serde_json::json;
 
@@ -53,7 +53,7 @@ fn queued_out() {
         let mut agent = page.agent().await;
         let held = agent.start(&events::stop(0)).await;
         page.world.appears("begun").await;
-        let soon = Deadline::of(SystemTime::now() + Duration::from_millis(300));
+        let soon = Timestamp::of(SystemTime::now() + Duration::from_millis(300));
         let late = agent.params_with(&events::pre(), json!({ "deadline": soon.to_string() }));
         let answer = agent.line.call("hook/invoke", late).await.unwrap();
         let id = answer["invocation_id"].as_str().unwrap().to_owned();

@@ -1,7 +1,7 @@
 //! charclass: what each code point is to matchers, expressions and handler text.
 
 use hooksd_config::matcher::Matcher;
-use hooksd_engine::answer::{Said, exit_reason, read_stdout};
+use hooksd_engine::output::{HandlerOutput, exit_reason, read_stdout};
 use hooksd_pattern::Pattern;
 use hooksd_protocol::event::EventName;
 
@@ -75,7 +75,7 @@ fn trimmed(c: char) -> Result<bool, String> {
     let reason = |text: String| exit_reason(text.as_bytes()) == "x";
     // JSON is looked for first, which is slow; no white space is outside the first plane in any version of Unicode.
     let said = |text: String| match read_stdout(text.as_bytes()) {
-        Said::Plain { text, .. } => text == "x",
+        HandlerOutput::Plain { text, .. } => text == "x",
         _ => false,
     };
     let mut texts = vec![reason(format!("{c}x")), reason(format!("x{c}"))];

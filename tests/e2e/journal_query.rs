@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
 
-use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::methods::JournalRecord;
+use hooksd_protocol::timestamp::Timestamp;
 use hooksd_tests::harness::{Agent, Setup, daemon, events, eventually, until, world, world_with};
 use serde_json::{Value, json};
 
@@ -253,7 +253,7 @@ fn what_is_too_old_goes() {
         let young = records(&mut agent, json!({})).await.remove(0);
         world.stop().await;
         let mut old: JournalRecord = serde_json::from_value(young.clone()).unwrap();
-        old.time = Deadline::parse("2020-01-01T00:00:00Z").unwrap();
+        old.time = Timestamp::parse("2020-01-01T00:00:00Z").unwrap();
         let path = world.at(DATABASE);
         rusqlite::Connection::open(&path).unwrap().execute("DELETE FROM event", []).unwrap();
         let (mut writer, _) = hooksd_journal::Writer::open(&path).unwrap();

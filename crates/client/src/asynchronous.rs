@@ -264,7 +264,7 @@ async fn listen(stream: OwnedReadHalf, waiting: Waiting, notifications: mpsc::Se
     let mut stream = BufReader::new(stream);
     loop {
         match next(&mut stream).await {
-            Ok(Some(Incoming::Answer { id, result })) => {
+            Ok(Some(Incoming::Response { id, result })) => {
                 if let Some(sender) = waiting.take(id) {
                     let _ = sender.send(result);
                 }

@@ -110,11 +110,11 @@ impl Client {
         self.write(line.as_bytes(), deadline)?;
         loop {
             match parse(&self.line(deadline)?)? {
-                Incoming::Answer { id: answered, result } if answered == id => {
+                Incoming::Response { id: answered, result } if answered == id => {
                     return result.map_err(ClientError::Refused);
                 }
                 // The answer to a call that was given up.
-                Incoming::Answer { .. } => {}
+                Incoming::Response { .. } => {}
                 Incoming::Notification(notification) => {
                     if self.notifications.len() == MAX_NOTIFICATIONS {
                         self.notifications.pop_front();
@@ -170,7 +170,7 @@ impl Client {
             }
             match parse(&self.line(deadline)?)? {
                 Incoming::Notification(notification) => return Ok(notification),
-                Incoming::Answer { .. } => {}
+                Incoming::Response { .. } => {}
                 Incoming::Complaint(error) => return Err(ClientError::Refused(error)),
             }
         }

@@ -68,10 +68,11 @@ pub mod blocking;
 mod error;
 pub mod owner;
 mod peer;
-pub mod place;
+
 pub mod program;
 mod response;
 pub mod retry;
+pub mod socket_folder;
 pub mod start;
 mod wire;
 

@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::error::ClientError;
-use crate::place::{Lock, PlaceError, prepare_folder};
+use crate::socket_folder::{Lock, SocketFolderError, prepare_folder};
 use crate::{owner, peer, program};
 
 /// How long a daemon on demand may take until it listens. Seconds. It takes milliseconds, unless one before it still
@@ -81,7 +81,7 @@ impl From<String> for Failed {
 fn start(path: &Path, deadline: Instant) -> Result<UnixStream, Failed> {
     prepare_folder(path).map_err(|error| error.to_string())?;
     let lock = Lock::Start.take(path, Some(deadline)).map_err(|error| match error {
-        PlaceError::Held(file) => {
+        SocketFolderError::Held(file) => {
             format!("somebody else has been starting it for too long (who holds {}?)", file.display())
         }
         other => other.to_string(),

@@ -12,7 +12,7 @@ pub(crate) type Raw = Result<String, RpcError>;
 #[derive(Debug)]
 pub(crate) enum Incoming {
     /// The answer to a request.
-    Answer { id: u64, result: Raw },
+    Response { id: u64, result: Raw },
     /// A notification.
     Notification(Notification),
     /// An error that belongs to no request: a line of ours could not be read.
@@ -42,7 +42,7 @@ pub(crate) fn parse(line: &str) -> Result<Incoming, ClientError> {
         _ => return Err(bad("an answer has either a result or an error")),
     };
     match value.get("id").map(|id| id.raw().parse::<u64>()) {
-        Some(Ok(id)) => Ok(Incoming::Answer { id, result }),
+        Some(Ok(id)) => Ok(Incoming::Response { id, result }),
         _ => match result {
             Err(error) => Ok(Incoming::Complaint(error)),
             Ok(_) => Err(bad("an answer without the id of a request")),

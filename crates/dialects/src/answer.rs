@@ -151,11 +151,11 @@ fn say(
     mut wanted: Vec<Wanted>,
     failing: Failing,
 ) -> Answer {
-    let mut said = words(dialect, occasion, event, &wanted);
+    let mut said = build(dialect, occasion, event, &wanted);
     let length = |said: &Answer| said.stdout.len().max(said.stderr.len());
     if length(&said) > dialect.longest {
         shorten(&mut wanted, dialect.longest);
-        said = words(dialect, occasion, event, &wanted);
+        said = build(dialect, occasion, event, &wanted);
         said.notes.push(format!("the answer was cut to the {} bytes this agent reads", dialect.longest));
     }
     if length(&said) > dialect.longest {
@@ -166,7 +166,7 @@ fn say(
             let reason = "the rewritten input is longer than this agent reads".to_owned();
             wanted.insert(0, (Wish::Deny, Content::Text(reason)));
         }
-        said = words(dialect, occasion, event, &wanted);
+        said = build(dialect, occasion, event, &wanted);
         said.notes.push("a part of the answer was longer than this agent reads".to_owned());
     }
     if said.stdout.is_empty() && said.status == 0 {
@@ -204,7 +204,7 @@ fn prefix(text: &str, room: usize) -> &str {
 
 /// What is being put together.
 #[derive(Default)]
-struct Words {
+struct AnswerBuilder {
     document: Document,
     stderr: String,
     plain: String,
@@ -212,21 +212,21 @@ struct Words {
     denied: bool,
 }
 
-fn words(dialect: &Dialect, occasion: &Occasion, event: EventName, wanted: &[Wanted]) -> Answer {
-    let mut words = Words::default();
+fn build(dialect: &Dialect, occasion: &Occasion, event: EventName, wanted: &[Wanted]) -> Answer {
+    let mut builder = AnswerBuilder::default();
     let rewrites = wanted.iter().any(|(wish, _)| *wish == Wish::UpdatedInput);
     for (wish, content) in wanted {
         let mut how = dialect.how(event, *wish, occasion.is_attended);
         let mut wish = *wish;
         if let Some(How::Instead(other)) = how {
             let (agent, why) = (dialect.name, wish.words());
-            words.notes.push(format!("{agent} cannot {why} on {event}: {} instead", other.words()));
+            builder.notes.push(format!("{agent} cannot {why} on {event}: {} instead", other.words()));
             (how, wish) = (dialect.how(event, other, occasion.is_attended), other);
         }
-        if words.denied && matches!(wish, Wish::UpdatedInput | Wish::Allow) {
+        if builder.denied && matches!(wish, Wish::UpdatedInput | Wish::Allow) {
             continue;
         }
-        words.denied |= wish == Wish::Deny;
+        builder.denied |= wish == Wish::Deny;
         match how {
             Some(How::Json(members)) => {
                 let content = match (wish, &occasion.own_tool) {
@@ -236,20 +236,20 @@ fn words(dialect: &Dialect, occasion: &Occasion, event: EventName, wanted: &[Wan
                     _ => content.clone(),
                 };
                 for (path, put) in members {
-                    words.put(path, *put, &content);
+                    builder.put(path, *put, &content);
                 }
             }
-            Some(How::Exit2) => append(&mut words.stderr, content.text()),
-            Some(How::Plain) => append(&mut words.plain, content.text()),
+            Some(How::Exit2) => append(&mut builder.stderr, content.text()),
+            Some(How::Plain) => append(&mut builder.plain, content.text()),
             Some(How::Anyway) => {}
             // An allow goes with a rewritten input in the same answer.
             None if wish == Wish::Allow && rewrites => {}
             Some(How::Instead(_)) | None => {
-                words.notes.push(format!("{} cannot {} on {event}: left out", dialect.name, wish.words()));
+                builder.notes.push(format!("{} cannot {} on {event}: left out", dialect.name, wish.words()));
             }
         }
     }
-    words.finish(dialect, occasion)
+    builder.finish(dialect, occasion)
 }
 
 fn append(text: &mut String, more: &str) {
@@ -259,7 +259,7 @@ fn append(text: &mut String, more: &str) {
     text.push_str(more);
 }
 
-impl Words {
+impl AnswerBuilder {
     fn put(&mut self, path: &str, put: Put, content: &Content) {
         match put {
             Put::It if content.text().is_empty() => {}

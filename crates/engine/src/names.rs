@@ -3,7 +3,7 @@
 use hooksd_config::Handler;
 use hooksd_protocol::methods::Capability;
 
-use crate::answer::excerpt;
+use crate::output::excerpt;
 
 /// The name of a capability in `accepts` and in the decision.
 pub(crate) fn capability_name(capability: Capability) -> &'static str {

@@ -3,8 +3,8 @@
 
 use hooksd_config::Handler;
 
-use crate::answer::{excerpt, exit_reason, last_words};
 use crate::names::command_text;
+use crate::output::{excerpt, exit_reason, last_words};
 use crate::redact::{REDACTED, Redactor};
 use hooksd_protocol::outcome::{Captured, Outcome};
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::methods::JournalRecord;
+use hooksd_protocol::timestamp::Timestamp;
 use rusqlite::{Connection, OpenFlags, params};
 
 use crate::error::JournalError;
@@ -189,7 +189,7 @@ impl Writer {
             .connection
             .execute(
                 "DELETE FROM event WHERE id IN (SELECT id FROM event ORDER BY id LIMIT ?1) AND time < ?2",
-                params![PRUNED_AT_ONCE, Deadline::of(oldest).micros()],
+                params![PRUNED_AT_ONCE, Timestamp::of(oldest).micros()],
             )
             .map_err(&failed)?;
         let mut free = self

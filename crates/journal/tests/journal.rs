@@ -13,13 +13,13 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use hooksd_journal::{JournalError, Writer, path, query};
-use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::methods::{HandlerStatus, JournalHandler, JournalQuery, JournalRecord};
+use hooksd_protocol::timestamp::Timestamp;
 
 fn record(number: usize) -> JournalRecord {
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000 + number as u64);
     JournalRecord {
-        time: Deadline::of(time),
+        time: Timestamp::of(time),
         invocation_id: format!("{number:08x}-0000-4000-8000-000000000000"),
         session: format!("s{}", number % 2),
         thread_id: "t".to_owned(),
@@ -206,8 +206,8 @@ fn what_is_too_old_goes() {
     let top = tempfile::tempdir().unwrap();
     let file = path(top.path());
     let (mut writer, _) = Writer::open(&file).unwrap();
-    let now = Deadline::of(SystemTime::now());
-    let old = JournalRecord { time: Deadline::parse("2020-01-01T00:00:00Z").unwrap(), ..record(1) };
+    let now = Timestamp::of(SystemTime::now());
+    let old = JournalRecord { time: Timestamp::parse("2020-01-01T00:00:00Z").unwrap(), ..record(1) };
     writer.append(&[old, JournalRecord { time: now, ..record(2) }]).unwrap();
     while writer.forget_old(Duration::from_secs(3600)).unwrap() {}
     assert_eq!(numbers(&file, &JournalQuery::default()), [2]);

@@ -24,6 +24,7 @@
 //! assert_eq!(value.raw(), text);
 //! # Ok::<(), hooksd_json::ParseError>(())
 //! ```
+#![forbid(unsafe_code)]
 
 mod fields;
 mod lenient;

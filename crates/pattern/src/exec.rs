@@ -16,7 +16,7 @@ const NONE: u32 = u32::MAX;
 pub(crate) fn search(program: &Program, subject: &str, left: &mut usize) -> Result<bool, BoundReached> {
     let text: Vec<char> = subject.chars().collect();
     let anchored = matches!(program.code.first(), Some(Inst::At(At::Begin | At::BeginString)));
-    let mut run = Run {
+    let mut run = Search {
         program,
         steps: *left,
         choices: Vec::new(),
@@ -84,7 +84,7 @@ enum Flow {
     Done(usize),
 }
 
-struct Run<'a> {
+struct Search<'a> {
     program: &'a Program,
     text: Vec<char>,
     steps: usize,
@@ -95,7 +95,7 @@ struct Run<'a> {
     captures: Captures,
 }
 
-impl Run<'_> {
+impl Search<'_> {
     fn spend(&mut self, steps: usize) -> Result<(), BoundReached> {
         self.steps = self.steps.checked_sub(steps).ok_or(BoundReached)?;
         Ok(())

@@ -17,6 +17,7 @@
 //! `set`), which makes instructions of it; and `exec` (with `captures`), which runs them. The matcher is one of its own
 //! because three things have to be exactly Python's: how captures survive backtracking, what an empty repetition does, and
 //! in which order ways are tried.
+#![forbid(unsafe_code)]
 
 mod ast;
 mod captures;

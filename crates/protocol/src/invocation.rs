@@ -342,7 +342,7 @@ pub struct ServerRequest {
     /// The event.
     pub invocation: Invocation,
     /// When the answer is no longer wanted.
-    pub deadline: crate::deadline::Deadline,
+    pub deadline: crate::timestamp::Timestamp,
 }
 
 impl ServerRequest {
@@ -360,7 +360,7 @@ impl ServerRequest {
             run_id: String,
             #[serde(rename = "invocation")]
             _invocation: serde::de::IgnoredAny,
-            deadline: crate::deadline::Deadline,
+            deadline: crate::timestamp::Timestamp,
         }
         let wire: Wire = read(value, Reading::Strict)?;
         let missing =

@@ -56,7 +56,6 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod deadline;
 pub mod decision;
 pub mod diagnostic;
 pub mod event;
@@ -69,3 +68,4 @@ pub mod rpc;
 pub mod schema;
 pub mod seconds;
 pub mod socket;
+pub mod timestamp;

@@ -34,7 +34,7 @@ pub enum Block {
 /// A handler's answer, without the part that depends on the event.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub struct Answer {
+pub struct Output {
     /// False stops the agent.
     #[serde(rename = "continue", default = "yes")]
     pub continue_processing: bool,

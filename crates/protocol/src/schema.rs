@@ -271,7 +271,7 @@ pub fn invocations() -> Value {
 #[must_use]
 pub fn outputs() -> Value {
     document("What a hooksd handler prints on stdout", |generator| {
-        let mut answer = generator.root_schema_for::<output::Answer>().to_value();
+        let mut answer = generator.root_schema_for::<output::Output>().to_value();
         let context = |generator: &mut SchemaGenerator| generator.subschema_for::<output::OnlyContext>();
         let specific = [
             ("SessionStart", generator.subschema_for::<output::SessionStart>()),

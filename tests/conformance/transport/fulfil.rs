@@ -8,8 +8,8 @@ use std::time::SystemTime;
 
 use hooksd_client::ClientError;
 use hooksd_client::asynchronous::Client;
-use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::rpc::error_code;
+use hooksd_protocol::timestamp::Timestamp;
 
 use crate::compare::{Rules, same};
 use crate::daemon::{Daemon, call};
@@ -163,7 +163,7 @@ fn is_conflict(first: &mut HashMap<String, String>, request: &Json<'_>) -> Resul
 
 fn is_past(request: &Json<'_>) -> Result<bool, String> {
     let deadline =
-        Deadline::parse(request.need("deadline")?.str()?).ok_or("the vector's deadline is none")?;
+        Timestamp::parse(request.need("deadline")?.str()?).ok_or("the vector's deadline is none")?;
     Ok(deadline.remaining(SystemTime::now()).is_none())
 }
 

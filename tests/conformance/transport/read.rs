@@ -3,10 +3,10 @@
 
 use hooksd_client::check_response;
 use hooksd_json::{Dialect, ReadError, Value};
-use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::invocation::ServerRequest;
 use hooksd_protocol::methods::InvokeResult;
+use hooksd_protocol::timestamp::Timestamp;
 
 use crate::compare::{Rules, is_integer, same};
 use crate::json::{Json, Node};
@@ -139,7 +139,7 @@ fn judge(vector: &Vector, read: Result<String, ReadError>) -> Result<(), String>
 fn instants(request: &str) -> String {
     let deadline =
         Json::parse(request).ok().and_then(|request| Some(request.get("deadline")?.raw.to_owned()));
-    let instant = deadline.as_deref().and_then(|raw| Deadline::parse(raw.trim_matches('"')));
+    let instant = deadline.as_deref().and_then(|raw| Timestamp::parse(raw.trim_matches('"')));
     let (Some(deadline), Some(instant)) = (deadline, instant) else { return request.to_owned() };
     let instant = instant.to_string();
     let (seconds, fraction) =

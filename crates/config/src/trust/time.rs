@@ -1,29 +1,23 @@
 //! Points in time as Python's `datetime.isoformat()` spells them in UTC, which is how the store has them.
 
+use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// `2026-01-31T23:59:59.123456+00:00`; without the fraction when that is zero.
-pub(super) fn isoformat(time: SystemTime) -> String {
-    // A clock before 1970 is wrong anyway.
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let (seconds, micros) = (since.as_secs(), since.subsec_micros());
-    let (year, month, day) = date(seconds / 86_400);
-    let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    let fraction = if micros == 0 { String::new() } else { format!(".{micros:06}") };
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}+00:00")
-}
+use jiff::civil::DateTime;
 
-/// Year, month and day of a day since 1970-01-01 (Howard Hinnant's `civil_from_days`).
-fn date(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let era = days / 146_097;
-    let of_era = days % 146_097;
-    let year_of_era = (of_era - of_era / 1460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year_of_era + era * 400 + u64::from(month <= 2), month, day)
+/// The beginning of 1970 in UTC.
+const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
+
+/// Spells a point in time like `2026-01-31T23:59:59.123456+00:00`, without the fraction when that is zero. Before 1970 it
+/// is the beginning of 1970, and after year 9999 the end of that year.
+pub(super) fn isoformat(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let time = EPOCH.saturating_add(since);
+    let format = if since.subsec_micros() == 0 { "%FT%T+00:00" } else { "%FT%T%.6f+00:00" };
+    let mut spelled = String::new();
+    // Writing to a String does not fail, and the format is a valid one.
+    let _ = write!(spelled, "{}", time.strftime(format));
+    spelled
 }
 
 #[cfg(test)]

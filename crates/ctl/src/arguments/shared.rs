@@ -4,9 +4,9 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, ValueEnum};
-use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::methods::JournalQuery;
 use hooksd_protocol::socket;
+use hooksd_protocol::timestamp::Timestamp;
 
 use crate::failure::Failure;
 use crate::input::absolute;
@@ -66,8 +66,8 @@ impl Period {
 }
 
 /// RFC 3339, or how long ago.
-fn time(flag: &str, text: &str) -> Result<Deadline, Failure> {
-    if let Some(time) = Deadline::parse(text) {
+fn time(flag: &str, text: &str) -> Result<Timestamp, Failure> {
+    if let Some(time) = Timestamp::parse(text) {
         return Ok(time);
     }
     let wrong = || {
@@ -86,7 +86,7 @@ fn time(flag: &str, text: &str) -> Result<Deadline, Failure> {
     };
     let ago = number.parse::<u64>().ok().and_then(|number| number.checked_mul(seconds)).ok_or_else(wrong)?;
     let then = SystemTime::now().checked_sub(Duration::from_secs(ago)).unwrap_or(SystemTime::UNIX_EPOCH);
-    Ok(Deadline::of(then))
+    Ok(Timestamp::of(then))
 }
 
 /// How an event is run.
@@ -129,7 +129,7 @@ mod tests {
     fn times_are_points_or_ages() {
         let micros = |text: &str| time("--since", text).map(|time| time.micros());
         assert_eq!(micros("1970-01-01T00:00:01Z").unwrap(), 1_000_000);
-        let now = Deadline::of(SystemTime::now()).micros();
+        let now = Timestamp::of(SystemTime::now()).micros();
         for (text, seconds) in [("90s", 90), ("10m", 600), ("2h", 7200), ("7d", 604_800), ("1w", 604_800)] {
             let off = now - seconds * 1_000_000 - micros(text).unwrap();
             assert!(off.abs() < 60_000_000, "{text} is {off} us off");

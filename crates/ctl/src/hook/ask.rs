@@ -5,13 +5,13 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use hooksd_client::retry::{Begun, insist};
 use hooksd_client::{ClientError, default_socket, read_invoke_result};
 use hooksd_dialects::{Dialect, Request};
-use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::methods::{
     AgentBehind, HookInvoke, InvokeOptions, InvokeResult, Mode, ResourceLimits, SessionOpen, SessionRef,
 };
 use hooksd_protocol::rpc::error_code;
 use hooksd_protocol::socket::check_length;
+use hooksd_protocol::timestamp::Timestamp;
 use rustix::process::Resource;
 use uuid::Uuid;
 
@@ -72,14 +72,14 @@ fn names_the_id(error: &hooksd_protocol::rpc::RpcError) -> bool {
 }
 
 /// When the daemon's answer is wanted. None for the end of a session: its handlers finish without us (D11).
-fn deadline(request: &Request, until: Instant) -> Option<Deadline> {
+fn deadline(request: &Request, until: Instant) -> Option<Timestamp> {
     if request.event == Some(EventName::SessionEnd) {
         return None;
     }
     let left = until.saturating_duration_since(Instant::now());
     let left = left.saturating_sub(Duration::from_millis(DAEMON_MARGIN_MS)).max(left / 2);
     let then = SystemTime::now().duration_since(UNIX_EPOCH).ok()? + left;
-    Deadline::from_epoch(then.as_secs_f64())
+    Timestamp::from_epoch(then.as_secs_f64())
 }
 
 /// The agent and what it cannot follow, so that this is kept where the decision is kept.

@@ -8,10 +8,10 @@ use hooksd_engine::names::command_text;
 use hooksd_engine::quotes::{printed, quote_again, unquoted};
 use hooksd_engine::redact::Redactor;
 use hooksd_json::{Dialect, Value};
-use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::diagnostic::code;
 use hooksd_protocol::methods::{HandlerReport, HandlerStatus, JournalHandler, JournalRecord, cut};
 use hooksd_protocol::outcome::{Captured, Outcome};
+use hooksd_protocol::timestamp::Timestamp;
 
 use uuid::Uuid;
 
@@ -61,7 +61,7 @@ impl Gap {
     /// It belongs to no session: its event is `gap`, its reason says how many are missing.
     pub(crate) fn record(&self) -> JournalRecord {
         JournalRecord {
-            time: Deadline::of(self.since),
+            time: Timestamp::of(self.since),
             invocation_id: Uuid::new_v4().to_string(),
             session: String::new(),
             thread_id: String::new(),
@@ -134,7 +134,7 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
     };
     let diagnostics = answer.iter().flat_map(|answer| answer.decision.diagnostics.iter().cloned());
     JournalRecord {
-        time: Deadline::of(finished.time),
+        time: Timestamp::of(finished.time),
         invocation_id: context.id.to_string(),
         session: context.session.id.to_string(),
         thread_id: name(&context.session.thread_id.decoded()),

@@ -7,10 +7,10 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
-use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::diagnostic::Severity;
 use hooksd_protocol::methods::{EventsDropped, EventsGap, EventsItem, EventsSubscribe, ItemBody, ItemKind};
 use hooksd_protocol::rpc::request_line;
+use hooksd_protocol::timestamp::Timestamp;
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
@@ -254,7 +254,7 @@ impl Subscriber {
                 let item = EventsItem {
                     subscription,
                     seq: item.seq,
-                    time: Deadline::of(item.time).to_string(),
+                    time: Timestamp::of(item.time).to_string(),
                     session: item.session.as_deref().map(str::to_owned),
                     invocation_id: item.invocation,
                     event: item.event.as_deref().map(str::to_owned),

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use crate::base::lock;
-use hooksd_client::place::{Lock, PlaceError, prepare_folder};
+use hooksd_client::socket_folder::{Lock, SocketFolderError, prepare_folder};
 use hooksd_protocol::socket::{SocketPathError, check_length};
 use rustix::fs::Mode;
 use rustix::process::umask;
@@ -93,7 +93,7 @@ pub fn listen_in_turn(path: &Path) -> Result<(Socket, UnixListener), ListenError
     check_length(path)?;
     prepare_folder(path)?;
     let lock = match Lock::Life.take(path, None) {
-        Err(PlaceError::Held(_)) if UnixStream::connect(path).is_err() => {
+        Err(SocketFolderError::Held(_)) if UnixStream::connect(path).is_err() => {
             let deadline = Instant::now() + Duration::from_secs(TURN_SECONDS);
             Lock::Life.take(path, Some(deadline))
         }
@@ -121,19 +121,21 @@ fn bind(path: &Path, lock: File) -> Result<(Socket, UnixListener), ListenError> 
 }
 
 /// A lock that somebody else holds is the lock of a running daemon.
-fn held(error: PlaceError, socket: &Path) -> ListenError {
+fn held(error: SocketFolderError, socket: &Path) -> ListenError {
     match error {
-        PlaceError::Held(_) => ListenError::AlreadyRunning(socket.to_owned()),
+        SocketFolderError::Held(_) => ListenError::AlreadyRunning(socket.to_owned()),
         other => ListenError::from(other),
     }
 }
 
-impl From<PlaceError> for ListenError {
-    fn from(error: PlaceError) -> ListenError {
+impl From<SocketFolderError> for ListenError {
+    fn from(error: SocketFolderError) -> ListenError {
         match error {
-            PlaceError::Folder { folder, reason } => ListenError::Folder { folder, reason },
-            PlaceError::Held(path) => ListenError::AlreadyRunning(path),
-            PlaceError::System { path, source } => ListenError::System { action: "lock", path, source },
+            SocketFolderError::Folder { folder, reason } => ListenError::Folder { folder, reason },
+            SocketFolderError::Held(path) => ListenError::AlreadyRunning(path),
+            SocketFolderError::System { path, source } => {
+                ListenError::System { action: "lock", path, source }
+            }
         }
     }
 }

@@ -11,10 +11,10 @@ use hooksd_protocol::decision::{Behavior, Body, Decision, Permission};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 use hooksd_protocol::event::{EventName, PlainOutput};
 use hooksd_protocol::methods::{Capability, HandlerStatus};
-use hooksd_protocol::output::Answer;
+use hooksd_protocol::output::Output;
 
-use crate::answer::{FullAnswer, Said, exit_reason, last_words, read_stdout};
 use crate::names::{describe, signal_name};
+use crate::output::{FullOutput, HandlerOutput, exit_reason, last_words, read_stdout};
 use crate::projection::Facts;
 use crate::terminal;
 use hooksd_protocol::outcome::{End, Outcome};
@@ -182,8 +182,8 @@ impl<'a> Reducer<'a> {
 
     fn stdout(&mut self, stdout: &[u8]) -> Option<(HandlerStatus, String)> {
         match read_stdout(stdout) {
-            Said::Nothing => None,
-            Said::Plain { text, reason } => match self.facts.event.plain_output() {
+            HandlerOutput::Nothing => None,
+            HandlerOutput::Plain { text, reason } => match self.facts.event.plain_output() {
                 PlainOutput::Context => {
                     self.context(text);
                     None
@@ -193,22 +193,22 @@ impl<'a> Reducer<'a> {
                     Some((HandlerStatus::Failed, reason))
                 }
             },
-            Said::Invalid(reason) => {
+            HandlerOutput::Invalid(reason) => {
                 let cause = format!("the output does not fit the protocol: {reason}");
                 self.diagnose(code::INVALID_OUTPUT, &cause, None);
                 Some((HandlerStatus::Failed, cause))
             }
-            Said::Answer(answer) => self.answer(*answer),
+            HandlerOutput::Json(output) => self.output(*output),
         }
     }
 
-    fn answer(&mut self, full: FullAnswer) -> Option<(HandlerStatus, String)> {
-        let FullAnswer { answer, specific, unknown_keys } = full;
-        self.stop_reason(&answer);
-        if let Some(notice) = answer.system_message.filter(|_| !answer.suppress_output) {
+    fn output(&mut self, full: FullOutput) -> Option<(HandlerStatus, String)> {
+        let FullOutput { output, specific, unknown_keys } = full;
+        self.stop_reason(&output);
+        if let Some(notice) = output.system_message.filter(|_| !output.suppress_output) {
             self.decision.user_notices.push(notice);
         }
-        if let Some(sequence) = answer.terminal_sequence {
+        if let Some(sequence) = output.terminal_sequence {
             if terminal::is_allowed(&sequence) {
                 self.decision.terminal_sequences.push(sequence);
             } else {
@@ -220,8 +220,8 @@ impl<'a> Reducer<'a> {
         for key in unknown_keys {
             self.unsupported(&key, "is not a field of the output protocol");
         }
-        if answer.decision.is_some() {
-            let reason = answer.reason.filter(|reason| !reason.is_empty());
+        if output.decision.is_some() {
+            let reason = output.reason.filter(|reason| !reason.is_empty());
             self.block(reason.unwrap_or_else(|| DEFAULT_BLOCK_REASON.to_owned()));
         }
         let mut failure = None;
@@ -241,9 +241,9 @@ impl<'a> Reducer<'a> {
         failure
     }
 
-    fn stop_reason(&mut self, answer: &Answer) {
-        if answer.continue_processing {
-            if answer.stop_reason.is_some() {
+    fn stop_reason(&mut self, output: &Output) {
+        if output.continue_processing {
+            if output.stop_reason.is_some() {
                 let message = "stopReason means nothing without \"continue\": false";
                 self.diagnose(code::IGNORED_STOP_REASON, message, Some("stopReason"));
             }
@@ -251,7 +251,7 @@ impl<'a> Reducer<'a> {
         }
         self.decision.continue_processing = false;
         self.by.stopped.get_or_insert(self.handler);
-        match (&answer.stop_reason, &self.decision.stop_reason) {
+        match (&output.stop_reason, &self.decision.stop_reason) {
             (Some(reason), None) => self.decision.stop_reason = Some(reason.clone()),
             (Some(_), Some(_)) => {
                 let message = "an earlier handler has given the reason to stop";

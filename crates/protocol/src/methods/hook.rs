@@ -7,10 +7,10 @@ use uuid::Uuid;
 use super::PROTOCOL_VERSION;
 use super::agent::AgentBehind;
 use super::session::SessionRef;
-use crate::deadline::Deadline;
 use crate::decision::Decision;
 use crate::event::EventName;
 use crate::invocation::Invocation;
+use crate::timestamp::Timestamp;
 use hooksd_json::{RawJson, ReadError, Reading, Value, field_names, read};
 
 /// Params of `hook/invoke`. Exactly one of `invocation` and `payload`.
@@ -46,7 +46,7 @@ pub struct InvokeOptions {
     pub run_id: Option<String>,
     /// When the answer is no longer wanted (D22).
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub deadline: Option<Deadline>,
+    pub deadline: Option<Timestamp>,
     /// The session's transcript.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript_path: Option<String>,

@@ -4,8 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::HandlerStatus;
-use crate::deadline::Deadline;
 use crate::diagnostic::Diagnostic;
+use crate::timestamp::Timestamp;
 
 /// Params of `journal/query`. Newest first; what is absent is not asked for.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -31,10 +31,10 @@ pub struct JournalQuery {
     pub outcome: Option<String>,
     /// Only from this time on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub since: Option<Deadline>,
+    pub since: Option<Timestamp>,
     /// Only before this time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until: Option<Deadline>,
+    pub until: Option<Timestamp>,
     /// At most so many, 1 to 1000; default 100.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<u32>,
@@ -57,7 +57,7 @@ pub struct JournalPage {
 pub struct JournalRecord {
     /// When it came: RFC 3339, UTC.
     #[schemars(with = "String")]
-    pub time: Deadline,
+    pub time: Timestamp,
     /// Its id.
     pub invocation_id: String,
     /// The session.

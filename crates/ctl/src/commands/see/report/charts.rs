@@ -1,6 +1,6 @@
 //! The pictures of a page.
 
-use hooksd_protocol::deadline::Deadline;
+use hooksd_protocol::timestamp::Timestamp;
 
 use super::figures::{COLOURS, Figures, Tool};
 use super::svg::{Anchor, Svg, escape, time};
@@ -79,7 +79,7 @@ pub(super) fn legend(entries: &[(String, String)]) -> String {
 fn minute(micros: i64) -> String {
     let seconds = u64::try_from(micros / 1_000_000).unwrap_or(0);
     let time = std::time::UNIX_EPOCH + std::time::Duration::from_secs(seconds);
-    Deadline::of(time).to_string().get(..16).unwrap_or_default().replace('T', " ")
+    Timestamp::of(time).to_string().get(..16).unwrap_or_default().replace('T', " ")
 }
 
 /// Columns of time, each with what handlers have cost in it.

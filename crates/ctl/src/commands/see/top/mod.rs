@@ -11,11 +11,11 @@ use std::time::{Duration, Instant, SystemTime};
 
 use hooksd_client::blocking::Client;
 use hooksd_client::{ClientError, Notification};
-use hooksd_protocol::deadline::Deadline;
 use hooksd_protocol::methods::{
     ClientInfo, DaemonStats, EventsDropped, EventsItem, EventsSubscribe, EventsSubscribed, Initialize,
     Initialized, ItemBody, ItemKind, NoParams, SessionList,
 };
+use hooksd_protocol::timestamp::Timestamp;
 
 use self::screen::Screen;
 use self::view::{Minute, RunningHandler, Snapshot};
@@ -134,7 +134,7 @@ impl StreamState {
     }
 
     fn take(&mut self, item: EventsItem) {
-        let time = Deadline::parse(&item.time).map_or(0, |time| time.micros());
+        let time = Timestamp::parse(&item.time).map_or(0, |time| time.micros());
         let invocation = item.invocation_id.map(|id| id.to_string()).unwrap_or_default();
         match item.body {
             ItemBody::Handler { active: true, .. } if self.running.len() >= MOST_RUNNING => {}
@@ -175,7 +175,7 @@ impl StreamState {
                 self.take(item);
             }
         }
-        let now = Deadline::of(SystemTime::now()).micros();
+        let now = Timestamp::of(SystemTime::now()).micros();
         while self.decisions.front().is_some_and(|(time, _)| *time < now - MINUTE_US) {
             self.decisions.pop_front();
         }

@@ -3,7 +3,7 @@
 use hooksd_json::{Dialect, Reading, Value, read};
 use hooksd_pattern::chars::is_space;
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::output::{Answer, KEYS, Specific, read_specific};
+use hooksd_protocol::output::{KEYS, Output, Specific, read_specific};
 
 use crate::decode::json_text;
 
@@ -15,7 +15,7 @@ const MAX_EXCERPT: usize = 80;
 
 /// What stdout of an exit 0 says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Said {
+pub enum HandlerOutput {
     /// Nothing at all.
     Nothing,
     /// Text that is not JSON, trimmed.
@@ -28,14 +28,14 @@ pub enum Said {
     /// JSON that does not fit the protocol, and why.
     Invalid(String),
     /// An answer.
-    Answer(Box<FullAnswer>),
+    Json(Box<FullOutput>),
 }
 
 /// An answer of the output protocol.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FullAnswer {
+pub struct FullOutput {
     /// The part that is the same for all events.
-    pub answer: Answer,
+    pub output: Output,
     /// The part for one event, and which.
     pub specific: Option<(EventName, Specific)>,
     /// Top-level keys the protocol does not know, sorted.
@@ -44,15 +44,15 @@ pub struct FullAnswer {
 
 /// Reads stdout of a handler that exited 0.
 #[must_use]
-pub fn read_stdout(stdout: &[u8]) -> Said {
+pub fn read_stdout(stdout: &[u8]) -> HandlerOutput {
     let is_ascii_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c);
     if stdout.iter().all(is_ascii_space) {
-        return Said::Nothing;
+        return HandlerOutput::Nothing;
     }
     let plain = |reason: &str| {
         let text = String::from_utf8_lossy(stdout);
         let reason = format!("{reason}; it begins with: {}", excerpt(&text));
-        Said::Plain { text: text.trim_matches(is_space).to_owned(), reason }
+        HandlerOutput::Plain { text: text.trim_matches(is_space).to_owned(), reason }
     };
     let Some(text) = json_text(stdout) else { return plain("the output is neither JSON nor UTF-8 text") };
     match Value::parse(&text, Dialect::Python) {
@@ -61,19 +61,19 @@ pub fn read_stdout(stdout: &[u8]) -> Said {
     }
 }
 
-fn read_json(value: &Value<'_>) -> Said {
+fn read_json(value: &Value<'_>) -> HandlerOutput {
     if !value.is_object() {
-        return Said::Invalid(format!("expected a JSON object, got {}", value.kind().noun()));
+        return HandlerOutput::Invalid(format!("expected a JSON object, got {}", value.kind().noun()));
     }
-    let answer: Answer = match read(value, Reading::Lenient) {
-        Ok(answer) => answer,
-        Err(error) => return Said::Invalid(error.to_string()),
+    let output: Output = match read(value, Reading::Lenient) {
+        Ok(output) => output,
+        Err(error) => return HandlerOutput::Invalid(error.to_string()),
     };
     let specific = match value.get("hookSpecificOutput").filter(|specific| !specific.is_null()) {
         None => None,
         Some(specific) => match read_specific(&specific) {
             Ok(specific) => Some(specific),
-            Err(error) => return Said::Invalid(error.within("hookSpecificOutput").to_string()),
+            Err(error) => return HandlerOutput::Invalid(error.within("hookSpecificOutput").to_string()),
         },
     };
     let entries = value.entries();
@@ -83,7 +83,7 @@ fn read_json(value: &Value<'_>) -> Said {
         .filter(|key| !KEYS.contains(&key.as_str()))
         .collect();
     unknown_keys.sort();
-    Said::Answer(Box::new(FullAnswer { answer, specific, unknown_keys }))
+    HandlerOutput::Json(Box::new(FullOutput { output, specific, unknown_keys }))
 }
 
 /// The reason of an exit 2: stderr, trimmed, or the default.
@@ -137,11 +137,13 @@ mod tests {
 
     #[test]
     fn b29_49000_open_brackets_are_no_answer_and_no_crash() {
-        let Said::Plain { .. } = read_stdout("[".repeat(49_000).as_bytes()) else { panic!("read as JSON") };
+        let HandlerOutput::Plain { .. } = read_stdout("[".repeat(49_000).as_bytes()) else {
+            panic!("read as JSON")
+        };
         let closed = "[".repeat(49_000) + &"]".repeat(49_000);
         assert_eq!(
             read_stdout(closed.as_bytes()),
-            Said::Invalid("expected a JSON object, got an array".into())
+            HandlerOutput::Invalid("expected a JSON object, got an array".into())
         );
     }
 }

@@ -14,7 +14,7 @@ use rustix::fs::OFlags;
 
 /// Why the socket's place cannot be used.
 #[derive(Debug, thiserror::Error)]
-pub enum PlaceError {
+pub enum SocketFolderError {
     /// The folder is not safe.
     #[error("the socket's folder {} {reason}", .folder.display())]
     Folder {
@@ -62,9 +62,9 @@ impl Lock {
     ///
     /// # Errors
     /// When somebody else holds it at the deadline, or the file cannot be opened.
-    pub fn take(self, socket: &Path, deadline: Option<Instant>) -> Result<File, PlaceError> {
+    pub fn take(self, socket: &Path, deadline: Option<Instant>) -> Result<File, SocketFolderError> {
         let path = self.path(socket);
-        let system = |source| PlaceError::System { path: path.clone(), source };
+        let system = |source| SocketFolderError::System { path: path.clone(), source };
         let file = OpenOptions::new()
             .create(true)
             .truncate(false)
@@ -75,7 +75,7 @@ impl Lock {
             .map_err(system)?;
         match (file.try_lock(), deadline) {
             (Ok(()), _) => Ok(file),
-            (Err(TryLockError::WouldBlock), None) => Err(PlaceError::Held(path)),
+            (Err(TryLockError::WouldBlock), None) => Err(SocketFolderError::Held(path)),
             (Err(TryLockError::WouldBlock), Some(deadline)) => wait(file, deadline, path),
             (Err(TryLockError::Error(error)), _) => Err(system(error)),
         }
@@ -84,7 +84,7 @@ impl Lock {
 
 /// The kernel can wait for a lock, but not until a deadline: a thread does. When nobody waits for it any more, it gives
 /// the lock back as soon as it has it.
-fn wait(file: File, deadline: Instant, path: PathBuf) -> Result<File, PlaceError> {
+fn wait(file: File, deadline: Instant, path: PathBuf) -> Result<File, SocketFolderError> {
     let (sender, taken) = mpsc::sync_channel(1);
     let builder = std::thread::Builder::new().name("hooksd-lock".to_owned());
     let started = builder.spawn(move || {
@@ -93,12 +93,12 @@ fn wait(file: File, deadline: Instant, path: PathBuf) -> Result<File, PlaceError
         let _ = sender.send(locked);
     });
     if let Err(source) = started {
-        return Err(PlaceError::System { path, source });
+        return Err(SocketFolderError::System { path, source });
     }
     match taken.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
         Ok(Ok(file)) => Ok(file),
-        Ok(Err(source)) => Err(PlaceError::System { path, source }),
-        Err(_) => Err(PlaceError::Held(path)),
+        Ok(Err(source)) => Err(SocketFolderError::System { path, source }),
+        Err(_) => Err(SocketFolderError::Held(path)),
     }
 }
 
@@ -106,9 +106,9 @@ fn wait(file: File, deadline: Instant, path: PathBuf) -> Result<File, PlaceError
 ///
 /// # Errors
 /// When it cannot be made, or is not safe: with what to do.
-pub fn prepare_folder(socket: &Path) -> Result<(), PlaceError> {
+pub fn prepare_folder(socket: &Path) -> Result<(), SocketFolderError> {
     let folder = socket.parent().unwrap_or(Path::new("/"));
-    let fail = |reason: String| PlaceError::Folder { folder: folder.to_owned(), reason };
+    let fail = |reason: String| SocketFolderError::Folder { folder: folder.to_owned(), reason };
     if let Err(error) = DirBuilder::new().recursive(true).mode(0o700).create(folder) {
         return Err(fail(format!("cannot be made: {error}")));
     }
