@@ -100,7 +100,7 @@ async fn scenes(out: &mut (dyn Write + Send), socket: &Path, root: &Path, docume
     let beta = Agent::open("beta", socket, root).await?;
     writeln!(
         out,
-        "\nTwo agents have opened a session each. Both are config to snapshot {}.\n",
+        "\nTwo agents have opened a session each. Both are pinned to snapshot {}.\n",
         alpha.snapshot()
     )?;
 
@@ -128,7 +128,7 @@ async fn scenes(out: &mut (dyn Write + Send), socket: &Path, root: &Path, docume
         "call": { "id": "c3", "name": "write_file", "args": { "file_path": "x", "content": "rm -rf /" } },
     });
     let before = alpha.send(&write_call).await?;
-    writeln!(out, "The sessions are config, so nothing changes until they reload:\n")?;
+    writeln!(out, "The sessions are pinned, so nothing changes until they reload:\n")?;
     show(out, &alpha, &write_call, &before)?;
     let reloaded = alpha.reload().await?;
     writeln!(out, "\nalpha reloads and runs against snapshot {}:\n", short(&reloaded.snapshot.id))?;
