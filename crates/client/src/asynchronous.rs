@@ -1,5 +1,5 @@
-//! The async client: many calls at once on one connection, notifications on a channel. A call that an overrun daemon has
-//! refused is made again on the same connection, as [`crate::retry`] does, for as long as it may take.
+//! The async client: it makes many calls at once on one connection, and hands notifications over one by one. When an
+//! overrun daemon refuses a call, the client makes it again on the same connection, for as long as the call may take.
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
@@ -24,28 +24,29 @@ use crate::response::read_invoke_result;
 use crate::wire::{Incoming, Notification, Raw, parse};
 use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, peer, retry, start};
 
-/// Notifications waiting to be taken. Notifications. More are dropped: nobody is listening.
+/// How many notifications wait to be taken. Notifications. When there are that many, nobody is listening, and new ones are
+/// dropped.
 const MAX_NOTIFICATIONS: usize = 1024;
 
-/// Requests waiting to be written. Requests. One more waits for room, within its own time.
+/// How many requests wait to be written. Requests. One more waits until there is room, within its own time.
 const MAX_UNWRITTEN: usize = 64;
 
-/// A line to be written. A request holds its room until it is; a cancellation, of which there is one for a request that was
-/// sent, needs none.
+/// A line to be written. A request holds its permit until it is written. A cancellation needs none: there is at most one for
+/// each request that was sent.
 type Unwritten = (String, Option<OwnedSemaphorePermit>);
 
-/// Who waits for which answer.
+/// Who waits for the answer to the request of this id.
 type Waiters = HashMap<u64, oneshot::Sender<Raw>>;
 
 /// The calls that wait for an answer; `None` once the connection has ended.
 #[derive(Debug, Clone)]
 struct Waiting(Arc<Mutex<Option<Waiters>>>);
 
-/// A call that waits, until this is dropped: without an answer its request is cancelled then.
+/// A call that waits for its answer. If there is none when this is dropped, the request is cancelled.
 struct Call<'a> {
     client: &'a Client,
     id: u64,
-    /// The daemon has its request, or will have.
+    /// Whether the request was handed to the task that writes, so that the daemon has it or will have it.
     sent: bool,
 }
 
@@ -118,9 +119,9 @@ impl Waiting {
 /// ```
 #[derive(Debug)]
 pub struct Client {
-    /// To the task that writes: a line is written whole, also when its call has given up meanwhile.
+    /// Leads to the task that writes. It writes a line whole, even when the line's call has given up meanwhile.
     lines: mpsc::UnboundedSender<Unwritten>,
-    /// For requests that wait to be written.
+    /// Has a permit for each request that may wait to be written.
     room: Arc<Semaphore>,
     waiting: Waiting,
     next_id: AtomicU64,
@@ -148,15 +149,16 @@ impl Client {
         Ok(Client::on(stream))
     }
 
-    /// As [`connect_or_start`](crate::blocking::Client::connect_or_start) of the blocking client, on a thread for work
-    /// that blocks.
+    /// Connects to the socket at `path`, and has a daemon started first when nobody listens there. It does what
+    /// [`connect_or_start`](crate::blocking::Client::connect_or_start) of the blocking client does, on a thread for work that
+    /// blocks.
     ///
     /// # Errors
-    /// As there.
+    /// The errors of the blocking client's method.
     pub async fn connect_or_start(path: &Path, deadline: Instant) -> Result<Client, ClientError> {
         let path = path.to_owned();
         let started = tokio::task::spawn_blocking(move || start::connect_or_start(&path, deadline));
-        // It neither panics nor is it cancelled, unless the runtime ends under it.
+        // The thread does not panic, and is cancelled only when the runtime itself ends.
         let stream = started.await.map_err(|_| ClientError::Closed)??;
         stream.set_nonblocking(true)?;
         Ok(Client::on(UnixStream::from_std(stream)?))
@@ -180,7 +182,8 @@ impl Client {
         }
     }
 
-    /// Each call may take this long; from a millisecond to a year.
+    /// Sets how long each call may take: at least a millisecond and at most a year. Without it, that is
+    /// [`CALL_TIMEOUT`](crate::CALL_TIMEOUT).
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Client {
         self.timeout = timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
@@ -202,18 +205,18 @@ impl Client {
         read(&value, Reading::Strict).map_err(|error| bad(error.to_string()))
     }
 
-    /// Runs an event.
+    /// Has the daemon run the handlers of an event (`hook/invoke`), and returns its decision.
     ///
     /// # Errors
-    /// As [`Client::call`].
+    /// The errors of [`Client::call`].
     pub async fn invoke(&self, invoke: &HookInvoke) -> Result<InvokeResult, ClientError> {
         read_invoke_result(&self.call_raw("hook/invoke", invoke).await?)
     }
 
-    /// Calls a method; the result as the daemon spelled it.
+    /// Calls a method, and returns the result as the daemon spelled it.
     ///
     /// # Errors
-    /// As [`Client::call`], except that the result is not looked at.
+    /// The errors of [`Client::call`], except that the result is not looked at.
     pub async fn call_raw<P: Serialize>(&self, method: &str, params: &P) -> Result<String, ClientError> {
         let deadline = Instant::now() + self.timeout;
         let left = || deadline.saturating_duration_since(Instant::now());
@@ -233,7 +236,7 @@ impl Client {
         }
     }
 
-    /// Asks once.
+    /// Makes a call once, without making it again when the daemon is overrun.
     async fn ask<P: Serialize>(
         &self,
         method: &str,
@@ -254,12 +257,13 @@ impl Client {
         answered.unwrap_or(Err(ClientError::TimedOut(self.timeout)))
     }
 
-    /// The next notification; `None` once the connection has ended.
+    /// Waits for the next notification; `None` once the connection has ended.
     pub async fn notification(&self) -> Option<Notification> {
         self.notifications.lock().await.recv().await
     }
 }
 
+/// Reads lines and hands each to who waits for it, until the connection ends.
 async fn listen(stream: OwnedReadHalf, waiting: Waiting, notifications: mpsc::Sender<Notification>) {
     let mut stream = BufReader::new(stream);
     loop {
@@ -272,7 +276,7 @@ async fn listen(stream: OwnedReadHalf, waiting: Waiting, notifications: mpsc::Se
             Ok(Some(Incoming::Notification(notification))) => {
                 let _ = notifications.try_send(notification);
             }
-            // An error for no request of ours: nothing waits for it.
+            // The error belongs to no request of ours, so that nobody waits for it.
             Ok(Some(Incoming::Complaint(_))) => {}
             Ok(None) | Err(_) => break,
         }
@@ -280,7 +284,7 @@ async fn listen(stream: OwnedReadHalf, waiting: Waiting, notifications: mpsc::Se
     waiting.end();
 }
 
-/// Writes lines, each to its end, until the connection or its client has.
+/// Writes lines, each to its end, until the connection or its client has ended.
 async fn write(mut stream: OwnedWriteHalf, mut lines: mpsc::UnboundedReceiver<Unwritten>, waiting: Waiting) {
     while let Some((line, _room)) = lines.recv().await {
         if stream.write_all(line.as_bytes()).await.is_err() {
@@ -290,6 +294,7 @@ async fn write(mut stream: OwnedWriteHalf, mut lines: mpsc::UnboundedReceiver<Un
     waiting.end();
 }
 
+/// Reads the next line; `None` at the end of the connection.
 async fn next(stream: &mut BufReader<OwnedReadHalf>) -> io::Result<Option<Incoming>> {
     let mut line = String::new();
     if stream.read_line(&mut line).await? == 0 {

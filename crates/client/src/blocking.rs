@@ -1,4 +1,4 @@
-//! The blocking client: one call at a time, no runtime. For one-shot programs.
+//! The blocking client: it makes one call at a time and needs no runtime. It suits programs that ask something and end.
 
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Write};
@@ -17,20 +17,22 @@ use crate::response::read_invoke_result;
 use crate::wire::{Incoming, Notification, parse};
 use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, peer, start};
 
-/// Notifications kept while an answer is awaited. Notifications. The oldest are dropped first.
+/// How many notifications are kept while an answer is awaited. Notifications. The oldest ones are dropped first.
 const MAX_NOTIFICATIONS: usize = 1024;
 
-/// A connection to the daemon. What a call that ran out of time has asked for is cancelled when this is dropped (the
-/// handlers of a session's end excepted: those finish).
+/// A connection to the daemon.
+///
+/// When it is dropped, the daemon cancels what calls that ran out of time have asked for. The handlers of a session's end
+/// are an exception: they finish.
 #[derive(Debug)]
 pub struct Client {
     stream: BufReader<UnixStream>,
     next_id: u64,
     timeout: Duration,
     notifications: VecDeque<Notification>,
-    /// A line that has not ended yet.
+    /// What has come of a line whose end has not come yet.
     begun: Vec<u8>,
-    /// The rest of a line whose call has given up: whatever comes next is written after it.
+    /// The rest of a line whose call has given up. It is written before anything else.
     unwritten: Vec<u8>,
 }
 
@@ -46,13 +48,13 @@ impl Client {
         Ok(Client::on(stream))
     }
 
-    /// Connects to the socket at `path`; when nobody listens there, has a daemon started first, and waits for it until
-    /// the deadline. [`start`] says how; `HOOKSD_AUTOSTART=0` forbids it. A connection that is there costs
-    /// what [`Client::connect`] costs.
+    /// Connects to the socket at `path`. When nobody listens there, it has a daemon started first ([`start`] says how), and
+    /// waits for it until the deadline. `HOOKSD_AUTOSTART=0` forbids that. Where a daemon listens already, it costs what
+    /// [`Client::connect`] costs.
     ///
     /// # Errors
-    /// [`ClientError::CannotStart`] when none could be started, with the reason; [`ClientError::NotRunning`] when none
-    /// may be.
+    /// [`ClientError::CannotStart`] when no daemon could be started, with the reason; [`ClientError::NotRunning`] when none
+    /// may be started.
     pub fn connect_or_start(path: &Path, deadline: Instant) -> Result<Client, ClientError> {
         start::connect_or_start(path, deadline).map(Client::on)
     }
@@ -68,7 +70,8 @@ impl Client {
         }
     }
 
-    /// Each call may take this long; from a millisecond to a year.
+    /// Sets how long each call may take: at least a millisecond and at most a year. Without it, that is
+    /// [`CALL_TIMEOUT`](crate::CALL_TIMEOUT).
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Client {
         self.timeout = timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
@@ -90,18 +93,18 @@ impl Client {
         read(&value, Reading::Strict).map_err(|error| bad(error.to_string()))
     }
 
-    /// Runs an event.
+    /// Has the daemon run the handlers of an event (`hook/invoke`), and returns its decision.
     ///
     /// # Errors
-    /// As [`Client::call`].
+    /// The errors of [`Client::call`].
     pub fn invoke(&mut self, invoke: &HookInvoke) -> Result<InvokeResult, ClientError> {
         read_invoke_result(&self.call_raw("hook/invoke", invoke)?)
     }
 
-    /// Calls a method; the result as the daemon spelled it.
+    /// Calls a method, and returns the result as the daemon spelled it.
     ///
     /// # Errors
-    /// As [`Client::call`], except that the result is not looked at.
+    /// The errors of [`Client::call`], except that the result is not looked at.
     pub fn call_raw<P: Serialize>(&mut self, method: &str, params: &P) -> Result<String, ClientError> {
         let id = self.next_id;
         self.next_id += 1;
@@ -113,7 +116,7 @@ impl Client {
                 Incoming::Response { id: answered, result } if answered == id => {
                     return result.map_err(ClientError::Refused);
                 }
-                // The answer to a call that was given up.
+                // This answers a call that was given up.
                 Incoming::Response { .. } => {}
                 Incoming::Notification(notification) => {
                     if self.notifications.len() == MAX_NOTIFICATIONS {
@@ -126,13 +129,13 @@ impl Client {
         }
     }
 
-    /// The oldest notification that arrived while answers were awaited.
+    /// Takes the oldest notification that arrived while answers were awaited. It does not wait for one.
     pub fn notification(&mut self) -> Option<Notification> {
         self.notifications.pop_front()
     }
 
-    /// The process that listens on the socket, as far as the system tells: where a service manager made the socket, that
-    /// is the service manager.
+    /// The id of the process that made the socket listen, as far as the system tells. Where a service manager made the
+    /// socket, that is the service manager.
     #[must_use]
     #[cfg(target_os = "linux")]
     pub fn peer(&self) -> Option<u32> {
@@ -140,14 +143,15 @@ impl Client {
         u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
     }
 
-    /// Other systems do not tell.
+    /// The id of the process that made the socket listen. Systems other than Linux do not tell, so that it is always `None`.
     #[must_use]
     #[cfg(not(target_os = "linux"))]
     pub fn peer(&self) -> Option<u32> {
         None
     }
 
-    /// Waits until the daemon closes the connection, as it does when it ends. False when it has not at the deadline.
+    /// Waits until the daemon closes the connection, which it does when it ends. Returns false when it has not done so at the
+    /// deadline.
     pub fn wait_closed(mut self, deadline: Instant) -> bool {
         loop {
             match self.line(deadline) {
@@ -158,7 +162,7 @@ impl Client {
         }
     }
 
-    /// The next notification, also one that has yet to come.
+    /// Takes the next notification, and waits for it if none is there.
     ///
     /// # Errors
     /// When the connection breaks, or none comes in time: [`ClientError::TimedOut`], after which waiting can go on.
@@ -183,7 +187,7 @@ impl Client {
         }
     }
 
-    /// Writes a line. Of one that was begun the rest is kept for the next call.
+    /// Writes a line. The rest of a line that cannot be written in time is kept for the next call.
     fn write(&mut self, line: &[u8], deadline: Instant) -> Result<(), ClientError> {
         let before = self.unwritten.len();
         self.unwritten.extend_from_slice(line);
@@ -197,8 +201,8 @@ impl Client {
         result
     }
 
-    /// Writes as much as goes; how much that was. Each part has what is left of the time: a daemon that takes a byte now
-    /// and then holds up nobody.
+    /// Writes until the deadline, and says how many bytes were written. Each part may take what is left of the time, so that a
+    /// daemon which takes a byte now and then holds up nobody.
     fn write_until(&mut self, bytes: &[u8], deadline: Instant) -> (usize, Result<(), ClientError>) {
         let mut written = 0;
         while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
@@ -217,8 +221,8 @@ impl Client {
         (written, Ok(()))
     }
 
-    /// The next line. What has come of it at the deadline is kept for the next call; as in [`Client::write`], each
-    /// part has what is left of the time.
+    /// Reads the next line. What has come of it at the deadline is kept for the next call. Each part may take what is left of
+    /// the time.
     fn line(&mut self, deadline: Instant) -> Result<String, ClientError> {
         loop {
             self.stream.get_ref().set_read_timeout(Some(self.left(deadline)?))?;
@@ -232,7 +236,7 @@ impl Client {
             let (length, ended) = (part.len(), part.ends_with(b"\n"));
             self.begun.extend_from_slice(part);
             self.stream.consume(length);
-            // An answer holds at most what the handlers may print, far below this.
+            // An answer is no longer than what handlers may print, which is far below this.
             if self.begun.len() > 2 * MAX_LINE {
                 return Err(ClientError::BadAnswer("the answer is too long".to_owned()));
             }

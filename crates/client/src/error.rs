@@ -8,22 +8,22 @@ use hooksd_protocol::rpc::RpcError;
 /// Why a call has no result.
 #[derive(Debug, thiserror::Error)]
 pub enum ClientError {
-    /// Nobody listens on the socket.
+    /// Nobody listens on the socket, and no daemon was to be started.
     #[error("no daemon answers on {}: start it with `hooksd` ({source})", .path.display())]
     NotRunning {
-        /// The socket.
+        /// The path of the socket.
         path: PathBuf,
-        /// Why not.
+        /// What the system said.
         source: io::Error,
     },
     /// Nobody listens on the socket, and no daemon could be started.
     #[error("no daemon answers on {}, and none could be started: {reason}", .path.display())]
     CannotStart {
-        /// The socket.
+        /// The path of the socket.
         path: PathBuf,
-        /// Why not, and what to do.
+        /// Why none could be started, and what to do, in a sentence for people.
         reason: String,
-        /// Whether one was, and somebody has ended it at once: another attempt may do better.
+        /// Whether one was started and has ended at once, so that another attempt may do better.
         ended: bool,
     },
     /// The connection broke.
@@ -32,13 +32,13 @@ pub enum ClientError {
     /// The daemon closed the connection before it answered.
     #[error("the daemon closed the connection before it answered")]
     Closed,
-    /// The answer did not come in time.
+    /// The answer did not come in time: how long the call might take.
     #[error("the daemon did not answer within {0:?}")]
     TimedOut(std::time::Duration),
     /// The daemon answered with an error.
     #[error("{}", .0.message)]
     Refused(RpcError),
-    /// The daemon's answer is none.
+    /// The daemon has sent something that is no answer, or that does not fit the type of the result: why not.
     #[error("the daemon's answer cannot be read: {0}")]
     BadAnswer(String),
     /// The params cannot be spelled in JSON.
@@ -50,10 +50,10 @@ pub enum ClientError {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the answer's {field} is {got}, expected {expected}")]
 pub struct ResponseMismatch {
-    /// `invocation_id` or `snapshot_id`.
+    /// The field that differs: `invocation_id` or `snapshot_id`.
     pub field: &'static str,
-    /// What was asked for.
+    /// The id that was asked for.
     pub expected: String,
-    /// What came back.
+    /// The id that came back.
     pub got: String,
 }

@@ -90,30 +90,30 @@ use hooksd_protocol::socket::{SOCKET_VARIABLE, SocketPathError, check_length, co
 use rustix::fs::OFlags;
 use toml::de::DeTable;
 
-/// How long a call may take unless the caller says otherwise. Seconds. Above the longest default timeout of a handler
+/// How long a call may take unless the caller says otherwise. Seconds. It is above the longest default timeout of a handler
 /// (600 s), so that the daemon's answer about a slow handler still arrives.
 pub const CALL_SECONDS: u64 = 630;
 
 /// [`CALL_SECONDS`] as a duration.
 pub const CALL_TIMEOUT: Duration = Duration::from_secs(CALL_SECONDS);
 
-/// The shortest time a call is given: to the system, zero means no limit.
+/// The shortest time that a call is given. To the system, zero would mean that there is no limit.
 const SHORTEST_TIMEOUT: Duration = Duration::from_millis(1);
 
-/// The longest time a call is given, one year: clocks overflow.
+/// The longest time that a call is given, one year, so that adding it to the clock does not overflow.
 const LONGEST_TIMEOUT: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// The daemon's own settings, in the config dir.
+/// The name of the daemon's own settings file, in the config dir.
 pub const SETTINGS_FILE: &str = "hooksd.toml";
 
 /// The largest settings file that is looked at for the socket. Bytes. The daemon refuses larger ones.
 const MAX_SETTINGS: u64 = 64 * 1024;
 
-/// The socket's path: `HOOKSD_SOCKET`, else `socket` in hooksd.toml, else what the environment leads to
-/// ([`socket_path`]).
+/// The path of the socket: what `HOOKSD_SOCKET` names, else what `socket` in hooksd.toml names, else what the rest of the
+/// environment leads to ([`socket_path`]).
 ///
 /// # Errors
-/// When nothing says where it is, or the path is unusable.
+/// When nothing says where the socket is, or when its path is relative or too long.
 pub fn default_socket() -> Result<PathBuf, SocketPathError> {
     let variable = |name: &str| std::env::var_os(name);
     let named = variable(SOCKET_VARIABLE).is_some_and(|path| !path.is_empty());
@@ -126,11 +126,11 @@ pub fn default_socket() -> Result<PathBuf, SocketPathError> {
     }
 }
 
-/// What the settings file says of the socket. A file that cannot be read says nothing here: the daemon tells what is
+/// The path of the socket that the settings file names. A file that cannot be read names none here: the daemon tells what is
 /// wrong with it when it is started.
 fn socket_of(config_dir: &Path) -> Option<PathBuf> {
     let mut options = OpenOptions::new();
-    // What is no regular file must not block.
+    // A FIFO in the place of the file must not block.
     let file = options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     let file = file.open(config_dir.join(SETTINGS_FILE)).ok()?;
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {

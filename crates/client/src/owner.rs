@@ -1,6 +1,6 @@
-//! A service manager that owns the socket: then it alone starts the daemon, and is asked to.
+//! A service manager that owns the socket. Where there is one, it alone starts the daemon, and this module asks it to.
 //!
-//! Asking costs two programs and happens only when nobody answers, a user manager runs, and a unit is installed.
+//! Asking means to run two programs. It happens only when nobody answers, a user manager runs, and a unit is installed.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -8,18 +8,18 @@ use std::time::{Duration, Instant};
 
 use crate::program::{ask, command};
 
-/// The socket unit's name, as `hooksctl service install` writes it.
+/// The name of the socket unit that `hooksctl service install` writes.
 pub const SOCKET_UNIT: &str = "hooksd.socket";
 
-/// How long the service manager may take to answer. Seconds. It answers in milliseconds, or is stuck.
+/// How long the service manager may take to answer. Seconds. It answers in milliseconds unless it is stuck.
 const ANSWER_SECONDS: u64 = 10;
 
-/// Whether the user's systemd owns this socket: its unit listens there and is active, or is enabled.
+/// Whether the user's systemd owns this socket: whether its unit names the socket, and is active or enabled.
 pub(crate) fn owns(socket: &Path, deadline: Instant) -> bool {
     manager_runs() && unit_is_installed() && listens(socket, deadline)
 }
 
-/// Has the owner start what listens.
+/// Has the service manager listen on the socket.
 ///
 /// # Errors
 /// What systemctl said.
@@ -45,10 +45,10 @@ fn listens(socket: &Path, deadline: Instant) -> bool {
     here && words.lines().any(wanted)
 }
 
-/// Runs `systemctl --user`: whether it succeeded, and what it said.
+/// Runs `systemctl --user` with these arguments, and returns whether it succeeded and what it said.
 ///
 /// # Errors
-/// When there is none, or it does not answer in time.
+/// When there is no systemctl, or it does not answer in time.
 pub fn systemctl(arguments: &[&str], deadline: Instant) -> std::io::Result<(bool, String)> {
     let mut systemctl = command("systemctl");
     systemctl.arg("--user").args(arguments).stdin(Stdio::null());
@@ -57,7 +57,7 @@ pub fn systemctl(arguments: &[&str], deadline: Instant) -> std::io::Result<(bool
     Ok((status.success(), words))
 }
 
-/// Whether a user manager runs: it listens here (systemctl asks it there without a bus).
+/// Whether the user's service manager runs. It does when its private socket is there, which systemctl asks without a bus.
 #[must_use]
 pub fn manager_runs() -> bool {
     folder("XDG_RUNTIME_DIR").is_some_and(|runtime| runtime.join("systemd/private").exists())
@@ -71,7 +71,7 @@ fn unit_is_installed() -> bool {
     folders.any(|folder| folder.join("systemd/user").join(SOCKET_UNIT).exists())
 }
 
-/// A folder that the environment names by its absolute path.
+/// The folder that this variable names. `None` when it is not an absolute path.
 #[must_use]
 pub fn folder(variable: &str) -> Option<PathBuf> {
     std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute())

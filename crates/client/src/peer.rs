@@ -1,13 +1,13 @@
-//! Who serves the socket. In a folder that others can write somebody else may have taken the place first: what an agent
+//! Who serves the socket. In a folder that others can write, somebody else may have made the socket first. What an agent
 //! asks and shows must not go there, and what is answered there is no verdict.
 
 use std::io;
 use std::os::fd::AsFd;
 
-/// Passes on a connection to a daemon of this user, or of the superuser, who may do as he likes anyway.
+/// Returns the connection if it leads to a daemon of this user, or of the superuser, who can read everything anyway.
 ///
 /// # Errors
-/// `PermissionDenied` for anybody else's.
+/// `PermissionDenied` when it leads to a process of another user.
 #[cfg(target_os = "linux")]
 pub(crate) fn own<S: AsFd>(stream: S) -> io::Result<S> {
     let peer = rustix::net::sockopt::socket_peercred(&stream)?.uid;
@@ -21,7 +21,8 @@ pub(crate) fn own<S: AsFd>(stream: S) -> io::Result<S> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, reason))
 }
 
-/// Other systems do not tell every kind of stream; there the folder's mode alone keeps others out.
+/// Returns the connection. Other systems do not tell for every kind of stream whose it is; there the mode of the socket's
+/// folder alone keeps others out.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn own<S: AsFd>(stream: S) -> io::Result<S> {
     Ok(stream)

@@ -1,4 +1,4 @@
-//! Other programs: found, run, and listened to until a deadline.
+//! Runs other programs and listens to them until a deadline, and finds the daemon's program.
 
 use std::ffi::OsStr;
 use std::io::{self, Read};
@@ -9,16 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 use std::time::Instant;
 
-/// The most that is kept of what a program says. Bytes. More than any message of ours.
+/// The most that is kept of what a program says. Bytes. It is more than any message of ours.
 const MAX_WORDS: u64 = 64 * 1024;
 
-/// Names the daemon's program where it does not lie beside the one that runs.
+/// The variable that names the daemon's program where it does not lie beside the one that runs.
 pub const PROGRAM_VARIABLE: &str = "HOOKSD_BIN";
 
-/// The daemon's program: beside the running one, else `HOOKSD_BIN`, else on `PATH`.
+/// Finds the daemon's program: beside the running one, else where `HOOKSD_BIN` says, else on `PATH`.
 ///
 /// # Errors
-/// With where it was looked for.
+/// A sentence for people that says where it was looked for.
 pub fn find() -> Result<PathBuf, String> {
     if let Some(beside) = beside("hooksd") {
         return Ok(beside);
@@ -62,7 +62,7 @@ fn executable(path: &Path) -> bool {
     path.metadata().is_ok_and(|file| file.is_file() && file.permissions().mode() & 0o111 != 0)
 }
 
-/// A command of a program of the system or of ours. Handlers are started by the runner, never here.
+/// A command that runs a program of the system or the daemon. Handlers are started by the runner and never here.
 #[expect(
     clippy::disallowed_methods,
     reason = "starts the daemon or asks the service manager; runs no handler"
@@ -71,22 +71,22 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
 }
 
-/// Runs a program until it and everything that has inherited its standard output and error have let go of them: how it
-/// ended, and what it said there.
+/// Runs a program until it, and everything that has inherited its standard output and error, has closed them. Returns how it
+/// ended and what it said there.
 ///
 /// # Errors
-/// When it cannot be started, or not all is said at the deadline; the program, but nothing it has started, is killed
-/// then.
+/// When the program cannot be started, or when the output is still open at the deadline. In the second case the program is
+/// killed, but nothing that it has started.
 pub fn ask(mut command: Command, deadline: Instant) -> io::Result<(ExitStatus, String)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     command.stderr(OwnedFd::from(theirs.try_clone()?)).stdout(OwnedFd::from(theirs));
     let mut child = command.spawn()?;
-    // It holds the other end as long as it lives.
+    // The command holds the other end of the stream as long as it lives.
     drop(command);
     let mut words = Vec::new();
     let heard = hear(&mut ours, &mut words, deadline);
     if heard.is_err() {
-        // It may have ended by itself just now.
+        // This fails when the program has ended by itself just now.
         let _ = child.kill();
     }
     let status = child.wait()?;
@@ -94,6 +94,7 @@ pub fn ask(mut command: Command, deadline: Instant) -> io::Result<(ExitStatus, S
     Ok((status, String::from_utf8_lossy(&words).trim().to_owned()))
 }
 
+/// Reads what a program says until it closes its output.
 fn hear(stream: &mut UnixStream, words: &mut Vec<u8>, deadline: Instant) -> io::Result<()> {
     loop {
         let left = deadline.saturating_duration_since(Instant::now());

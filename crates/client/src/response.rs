@@ -1,4 +1,4 @@
-//! Answers to `hook/invoke`, read strictly.
+//! Reads answers to `hook/invoke` strictly, and checks whether they belong to the request.
 
 use hooksd_json::{Dialect, Value};
 use hooksd_protocol::methods::InvokeResult;
@@ -9,17 +9,17 @@ use crate::error::{ClientError, ResponseMismatch};
 /// Reads the result of `hook/invoke`.
 ///
 /// # Errors
-/// When it does not fit: an answer that cannot be read entirely is no answer.
+/// When any part of it does not fit: an answer that cannot be read whole is no answer.
 pub fn read_invoke_result(raw: &str) -> Result<InvokeResult, ClientError> {
     let bad = |message: String| ClientError::BadAnswer(message);
     let value = Value::parse(raw, Dialect::Strict).map_err(|error| bad(error.to_string()))?;
     InvokeResult::read(&value).map_err(|error| bad(error.to_string()))
 }
 
-/// Checks that an answer is to the question that was asked.
+/// Checks that an answer belongs to this invocation and was made from this snapshot.
 ///
 /// # Errors
-/// Names the id that differs.
+/// The first id that differs.
 pub fn check_response(
     result: &InvokeResult,
     expected_invocation_id: Uuid,

@@ -1,8 +1,9 @@
-//! Asking again. A daemon that is stopped, replaced or overrun in the middle of a call has decided nothing: the next one
+//! Asks again. A daemon that is stopped, replaced or overrun in the middle of a call has decided nothing. The next daemon
 //! decides, or the same one a moment later, for as long as the caller can wait.
 //!
-//! Guarantees: what was not run is asked until the deadline; what may have been run is asked once more, under the same
-//! invocation id, for a guard that runs twice costs less than a deny that is lost; nothing is asked after the deadline.
+//! Guarantees: a request that was not run is made again until the deadline. A request that may have been run is made once
+//! more, under the same invocation id: a guard that runs twice costs less than a deny that is lost. No request is made after
+//! the deadline.
 
 use std::io;
 use std::path::Path;
@@ -14,38 +15,40 @@ use hooksd_protocol::rpc::{RpcError, error_code};
 use crate::ClientError;
 use crate::blocking::Client;
 
-/// How long to wait before a daemon that has gone is looked for again. Milliseconds. Long enough for it to take its
-/// socket away, and so that many who wait do not keep the next one from starting.
+/// How long to wait before a daemon that has gone is looked for again. Milliseconds. It is long enough for the daemon to
+/// remove its socket, and for many waiting programs not to keep the next daemon from starting.
 const GONE_MS: u64 = 20;
 
-/// How long to wait for one that is overrun and does not say how long. Milliseconds.
+/// How long to wait for an overrun daemon that does not say how long. Milliseconds.
 const OVERRUN_MS: u64 = 200;
 
-/// The longest such wait. Milliseconds. A daemon that wants more is asked sooner.
+/// The longest wait for an overrun daemon. Milliseconds. One that wants more time is asked sooner.
 const LONGEST_MS: u64 = 5_000;
 
-/// Why there is no answer, as far as another attempt may get one.
+/// What an error says about another attempt, where one may get an answer.
 enum Fate {
-    /// Nothing was run. After how long to ask again.
+    /// Nothing was run. The duration is how long to wait before the next attempt.
     NotRun(Duration),
-    /// Something may have been, or the cause may last.
+    /// Something may have been run, or the cause may last.
     Unknown,
 }
 
 /// What to do about a request that a daemon may have begun when it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Begun {
-    /// It does no harm twice, or less than it would do to miss its answer.
+    /// Make it once more: to run it twice does no harm, or less than to miss its answer.
     AskOnceMore,
-    /// Its handlers would run twice for nothing.
+    /// Leave it: its handlers would run twice for nothing.
     Leave,
 }
 
-/// Calls a daemon, started if there is none, on a connection of its own for each attempt: the answer and its connection.
-/// `call` needs nothing of an earlier connection: a session comes with it.
+/// Makes a call until it has an answer or the deadline comes, and returns the answer with its connection. Each attempt has a
+/// connection of its own, for which a daemon is started if there is none.
+///
+/// `call` must not rely on anything of an earlier connection: it brings its session along.
 ///
 /// # Errors
-/// The last attempt's.
+/// The error of the last attempt.
 pub fn insist<T>(
     path: &Path,
     deadline: Instant,
@@ -78,6 +81,7 @@ pub fn insist<T>(
     }
 }
 
+/// What this error says about another attempt; `None` when another one would not help.
 fn fate(error: &ClientError) -> Option<Fate> {
     let gone = || Fate::NotRun(Duration::from_millis(GONE_MS));
     match error {
@@ -87,20 +91,20 @@ fn fate(error: &ClientError) -> Option<Fate> {
         }
         ClientError::Refused(error) => overrun(error).map(Fate::NotRun),
         ClientError::Connection(error) => match error.kind() {
-            // A request that could not be written to its end was read by nobody.
+            // Nobody reads a request that could not be written to its end.
             io::ErrorKind::BrokenPipe => Some(gone()),
-            // On Linux: closed while some of the request was unread (unix(7)). Elsewhere it may say less.
+            // On Linux this says that some of the request was unread when the connection was closed (unix(7)).
             io::ErrorKind::ConnectionReset if cfg!(target_os = "linux") => Some(gone()),
             io::ErrorKind::ConnectionReset => Some(Fate::Unknown),
             _ => None,
         },
-        // It was stopped as soon as it was there, or falls over each time: once more tells.
+        // The daemon was stopped as soon as it was there, or it fails each time. One more attempt tells which.
         ClientError::Closed | ClientError::CannotStart { ended: true, .. } => Some(Fate::Unknown),
         _ => None,
     }
 }
 
-/// After how long to ask again a daemon that is overrun and has run nothing; `None` for every other refusal.
+/// How long to wait before an overrun daemon, which has run nothing, is asked again; `None` for every other refusal.
 pub(crate) fn overrun(error: &RpcError) -> Option<Duration> {
     let said = error.data.as_ref().and_then(|data| data.get("retry_after_ms")?.as_u64());
     let pause = said.unwrap_or(OVERRUN_MS).clamp(GONE_MS, LONGEST_MS);

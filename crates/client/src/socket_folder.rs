@@ -1,7 +1,7 @@
-//! The socket's folder and the locks beside it: the same rules for the daemon and for whoever starts one.
+//! The folder of the socket and the locks in it. The daemon and whoever starts one follow the same rules.
 //!
-//! Guarantees: nothing is made or locked in a folder that others own or can write; a lock file is never followed
-//! through a link; every wait for a lock ends at its deadline.
+//! Guarantees: nothing is made or locked in a folder that others own or can write. A lock file that is a link is refused.
+//! Every wait for a lock ends at its deadline.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
@@ -12,41 +12,41 @@ use std::time::Instant;
 
 use rustix::fs::OFlags;
 
-/// Why the socket's place cannot be used.
+/// Why the folder of the socket, or a lock in it, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum SocketFolderError {
-    /// The folder is not safe.
+    /// The folder cannot be made, or others could write in it.
     #[error("the socket's folder {} {reason}", .folder.display())]
     Folder {
-        /// The folder.
+        /// The path of the folder.
         folder: PathBuf,
-        /// What is wrong and what to do.
+        /// What is wrong, and what to do.
         reason: String,
     },
-    /// Somebody else holds the lock, and the time to wait for it is over.
+    /// Another process holds the lock of this path, and the time to wait for it is over.
     #[error("{} is held by another process", .0.display())]
     Held(PathBuf),
-    /// The system refused.
+    /// The system refused to open or lock the file.
     #[error("cannot lock {}: {source}", .path.display())]
     System {
-        /// The lock file.
+        /// The path of the lock file.
         path: PathBuf,
-        /// Why not.
+        /// What the system said.
         source: io::Error,
     },
 }
 
-/// Which lock of a socket.
+/// One of the two locks of a socket.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lock {
-    /// `<socket>.lock`, held by a daemon for life.
+    /// `<socket>.lock`, which a daemon holds as long as it lives.
     Life,
-    /// `<socket>.start`, held while a daemon is being started: one start at a time, whoever starts.
+    /// `<socket>.start`, which is held while a daemon is being started, so that only one program starts one at a time.
     Start,
 }
 
 impl Lock {
-    /// The file's path.
+    /// The path of the lock file.
     #[must_use]
     pub fn path(self, socket: &Path) -> PathBuf {
         let mut name = socket.as_os_str().to_owned();
@@ -57,11 +57,11 @@ impl Lock {
         PathBuf::from(name)
     }
 
-    /// Takes the lock, and waits for it until the deadline; without one, not at all. It is given back when the file
-    /// and all its copies are closed.
+    /// Takes the lock, and waits for it until the deadline. Without a deadline it does not wait. The lock is given back when
+    /// the file and all its copies are closed.
     ///
     /// # Errors
-    /// When somebody else holds it at the deadline, or the file cannot be opened.
+    /// When another process holds the lock at the deadline, or when the file cannot be opened.
     pub fn take(self, socket: &Path, deadline: Option<Instant>) -> Result<File, SocketFolderError> {
         let path = self.path(socket);
         let system = |source| SocketFolderError::System { path: path.clone(), source };
@@ -82,14 +82,14 @@ impl Lock {
     }
 }
 
-/// The kernel can wait for a lock, but not until a deadline: a thread does. When nobody waits for it any more, it gives
-/// the lock back as soon as it has it.
+/// Waits for a lock until the deadline. The kernel cannot do that, so that a thread waits. When nobody waits for the thread
+/// any more, it gives the lock back as soon as it has it.
 fn wait(file: File, deadline: Instant, path: PathBuf) -> Result<File, SocketFolderError> {
     let (sender, taken) = mpsc::sync_channel(1);
     let builder = std::thread::Builder::new().name("hooksd-lock".to_owned());
     let started = builder.spawn(move || {
         let locked = file.lock().map(|()| file);
-        // Nobody waits any more: the file is closed with the message.
+        // When nobody waits any more, the file is closed with the message.
         let _ = sender.send(locked);
     });
     if let Err(source) = started {
@@ -102,10 +102,11 @@ fn wait(file: File, deadline: Instant, path: PathBuf) -> Result<File, SocketFold
     }
 }
 
-/// Sees to it that the socket's folder is there, is ours, and can be written by nobody else (B72).
+/// Makes the folder of the socket if it is not there, and checks that it belongs to this user and that nobody else can write
+/// in it (B72).
 ///
 /// # Errors
-/// When it cannot be made, or is not safe: with what to do.
+/// When the folder cannot be made or is not safe, with what to do about it.
 pub fn prepare_folder(socket: &Path) -> Result<(), SocketFolderError> {
     let folder = socket.parent().unwrap_or(Path::new("/"));
     let fail = |reason: String| SocketFolderError::Folder { folder: folder.to_owned(), reason };

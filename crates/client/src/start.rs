@@ -1,10 +1,10 @@
-//! A daemon on demand: connected to, or started and then connected to.
+//! A daemon on demand: connects to the daemon, and starts one before if there is none.
 //!
 //! Guarantees:
 //! 1. Of any number of programs that find no daemon at once, one starts one and the others wait for it.
 //! 2. Where a service manager owns the socket, it starts the daemon and nobody else does.
-//! 3. The daemon says when it listens or why not; nobody asks again and again, and nobody waits past the deadline.
-//! 4. The daemon keeps nothing of the program that has started it: no descriptor, no session, no folder.
+//! 3. The daemon says when it listens, or why it does not. Nobody asks again and again, and nobody waits past the deadline.
+//! 4. The daemon keeps nothing of the program that has started it: no descriptor, no session, no working directory.
 
 use std::io;
 use std::os::unix::net::UnixStream;
@@ -16,21 +16,21 @@ use crate::error::ClientError;
 use crate::socket_folder::{Lock, SocketFolderError, prepare_folder};
 use crate::{owner, peer, program};
 
-/// How long a daemon on demand may take until it listens. Seconds. It takes milliseconds, unless one before it still
-/// drains (10 s) and cleans up behind what it has killed.
+/// How long a daemon on demand may take until it listens. Seconds. It takes milliseconds, unless a daemon before it still
+/// drains (10 s) and cleans up after the handlers that it has killed.
 pub const START_SECONDS: u64 = 20;
 
-/// `0` in it: no daemon is started on demand.
+/// The variable that forbids, when it is `0`, to start a daemon on demand.
 pub const AUTOSTART_VARIABLE: &str = "HOOKSD_AUTOSTART";
 
 /// The option that makes `hooksd` start itself again in the background and end.
 const BACKGROUND: &str = "--background";
 
-/// What a daemon in the background says to its starter when it listens.
+/// What a daemon in the background prints for its starter when it listens.
 pub const LISTENING: &str = "listening";
 
-/// Variables that belong to the program which starts the daemon: marks of the handler it runs in, and what its own
-/// service manager has told it.
+/// Variables that a daemon on demand does not inherit. They belong to the program that starts it: they say which handler that
+/// program runs in, and what its own service manager has told it.
 const NOT_INHERITED: [&str; 11] = [
     "HOOKSD_RUN",
     "HOOKSD_SESSION",
@@ -65,9 +65,11 @@ pub(crate) fn connect_or_start(path: &Path, deadline: Instant) -> Result<UnixStr
     start(path, deadline).map_err(failed)
 }
 
-/// Why none was started.
+/// Why no daemon was started.
 struct Failed {
+    /// The reason, in a sentence for people.
     reason: String,
+    /// Whether one was started and has ended at once.
     ended: bool,
 }
 
@@ -77,7 +79,7 @@ impl From<String> for Failed {
     }
 }
 
-/// Starts a daemon, unless somebody else just has, and connects to it.
+/// Starts a daemon, unless somebody else has just done so, and connects to it.
 fn start(path: &Path, deadline: Instant) -> Result<UnixStream, Failed> {
     prepare_folder(path).map_err(|error| error.to_string())?;
     let lock = Lock::Start.take(path, Some(deadline)).map_err(|error| match error {
@@ -95,10 +97,10 @@ fn start(path: &Path, deadline: Instant) -> Result<UnixStream, Failed> {
     for name in NOT_INHERITED {
         command.env_remove(name);
     }
-    // The daemon holds the lock until it listens, whatever becomes of this process.
+    // The daemon inherits the lock and holds it until it listens, whatever becomes of this process.
     command.stdin(Stdio::from(lock));
     let asked = program::ask(command, deadline);
-    // Whatever it says: that somebody answers is all that counts.
+    // What the daemon has said does not matter when somebody answers on the socket.
     if let Ok(stream) = connect(path, deadline) {
         return Ok(stream);
     }
@@ -116,13 +118,13 @@ fn start(path: &Path, deadline: Instant) -> Result<UnixStream, Failed> {
     })
 }
 
-/// Connects. A daemon that is stopped or overrun may have no room for another connection: the kernel then waits until
-/// the deadline, and not for ever.
+/// Connects to the socket. A daemon that is stopped or overrun may have no room for another connection. The kernel then
+/// waits until the deadline instead of for ever.
 #[cfg(target_os = "linux")]
 fn connect(path: &Path, deadline: Instant) -> io::Result<UnixStream> {
     use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with, sockopt};
 
-    /// The shortest wait: to the kernel, zero means no limit.
+    /// The shortest wait. To the kernel, zero would mean that there is no limit.
     const SHORTEST: Duration = Duration::from_millis(1);
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
     let left = deadline.saturating_duration_since(Instant::now()).max(SHORTEST);
@@ -132,7 +134,7 @@ fn connect(path: &Path, deadline: Instant) -> io::Result<UnixStream> {
     peer::own(UnixStream::from(socket))
 }
 
-/// Elsewhere a full queue refuses at once.
+/// Connects to the socket. On systems other than Linux a daemon without room for another connection refuses at once.
 #[cfg(not(target_os = "linux"))]
 fn connect(path: &Path, _deadline: Instant) -> io::Result<UnixStream> {
     UnixStream::connect(path)

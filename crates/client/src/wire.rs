@@ -1,33 +1,34 @@
-//! Lines from the daemon, told apart.
+//! Tells the lines apart that come from the daemon: responses, notifications, and errors about a line of ours.
 
 use hooksd_json::{Dialect, Reading, Value, read};
 use hooksd_protocol::rpc::RpcError;
 
 use crate::error::ClientError;
 
-/// The result of a call, as the daemon spelled it.
+/// What a call has come to: its result as the daemon spelled it, or the daemon's error.
 pub(crate) type Raw = Result<String, RpcError>;
 
 /// One line from the daemon.
 #[derive(Debug)]
 pub(crate) enum Incoming {
-    /// The answer to a request.
+    /// The response to the request of this id.
     Response { id: u64, result: Raw },
     /// A notification.
     Notification(Notification),
-    /// An error that belongs to no request: a line of ours could not be read.
+    /// An error that belongs to no request, because the daemon could not read a line of ours.
     Complaint(RpcError),
 }
 
-/// A notification of the daemon.
+/// A notification from the daemon: something that happened while nobody had asked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Notification {
-    /// The method, such as `hook/progress`.
+    /// The name of the notification, such as `hook/progress`.
     pub method: String,
-    /// The params as spelled.
+    /// Its params, as JSON that the daemon has spelled.
     pub params: String,
 }
 
+/// Reads one line from the daemon.
 pub(crate) fn parse(line: &str) -> Result<Incoming, ClientError> {
     let bad = |what: &str| ClientError::BadAnswer(what.to_owned());
     let value =

@@ -1,7 +1,7 @@
-//! A decision, or why there is none, in an agent's own words: stdout, stderr and exit status.
+//! Puts a decision, or the reason why there is none, into an agent's own words: stdout, stderr and exit status.
 //!
-//! Guarantees: stdout is the answer and nothing else, short enough to be read whole; a deny is always said, by the
-//! strongest means the agent has; what cannot be said is in the notes.
+//! Guarantees: stdout is the answer and nothing else, and is short enough for the agent to read it whole. A deny is always
+//! said, by the strongest means that the agent has. What the agent cannot be told is in the notes.
 
 use hooksd_protocol::decision::Decision;
 use hooksd_protocol::event::EventName;
@@ -13,40 +13,40 @@ use crate::request::{Request, Trouble};
 use crate::rewrite::{own_input, quoted};
 use crate::wishes::{Content, Wanted, wishes};
 
-/// What the agent gets when there is no decision.
+/// What an agent gets when there is no decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failing {
-    /// It goes on as if there were no hooks.
+    /// The agent goes on as if there were no hooks.
     Open,
-    /// What can be stopped is: tools are denied, prompts blocked. Everything else goes on.
+    /// What can be stopped is stopped: tools are denied and prompts are blocked. Everything else goes on.
     Closed,
 }
 
-/// What there is to say.
+/// What there is to say to an agent.
 #[derive(Debug, Clone, Copy)]
 pub enum Given<'a> {
     /// A decision.
     Decision(&'a Decision),
-    /// No opinion.
+    /// Nobody had to be asked, and there is no opinion.
     Nothing,
-    /// There is no decision, and why.
+    /// There is no decision, for this reason.
     Failure(&'a str),
 }
 
-/// What the hook prints and how it ends.
+/// The answer of a hook to its agent: what it prints and how it ends.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Answer {
-    /// Standard output.
+    /// What it prints on standard output.
     pub stdout: String,
-    /// Standard error.
+    /// What it prints on standard error.
     pub stderr: String,
-    /// The exit status.
+    /// Its exit status.
     pub status: u8,
-    /// What the agent cannot do, each a sentence. Not part of the answer: for a journal.
+    /// What the agent cannot be told, in a sentence each. The agent does not get these; they are for a journal.
     pub notes: Vec<String>,
 }
 
-/// What an answer is for.
+/// What an answer is for: the event, by its names, and whether a person is there.
 #[derive(Debug, Clone)]
 pub struct Occasion {
     event: Option<EventName>,
@@ -56,7 +56,7 @@ pub struct Occasion {
 }
 
 impl Occasion {
-    /// The event, if hooksd knows it.
+    /// The event; `None` when hooksd does not know it.
     #[must_use]
     pub fn event(&self) -> Option<EventName> {
         self.event
@@ -81,13 +81,13 @@ impl From<&Trouble> for Occasion {
     }
 }
 
-/// What a cut text ends with.
+/// What a text ends with that was cut.
 const CUT: &str = " [cut: longer than this agent reads]";
 
-/// Left for everything around the texts of an answer that has to be cut. Bytes.
+/// How much room is left for everything around the texts of an answer that has to be cut. Bytes.
 const AROUND_TEXTS: usize = 2048;
 
-/// Puts it into the agent's words.
+/// Makes the answer to an agent: puts what there is to say into its words.
 #[must_use]
 pub fn answer(dialect: &Dialect, occasion: &Occasion, given: Given<'_>, failing: Failing) -> Answer {
     match (given, occasion.event) {
@@ -116,7 +116,7 @@ fn failure(
         (Failing::Closed, Some(event), Some(wish)) => {
             say(dialect, occasion, event, vec![(wish, Content::Text(closed))], failing)
         }
-        // It may have been a tool: every agent stops one at exit status 2 with words on stderr.
+        // The event may have been a tool. Every agent stops a tool at exit status 2 with a text on stderr.
         (Failing::Closed, None, _) if occasion.own_event.is_empty() => {
             Answer { stderr: closed, status: 2, ..Answer::default() }
         }
@@ -136,7 +136,7 @@ fn neutral(dialect: &Dialect, event: Option<EventName>, failing: Failing) -> Ans
     Answer { stdout: stdout.to_owned(), ..Answer::default() }
 }
 
-/// Says the notes on stderr too, where that does nothing.
+/// Prints the notes on stderr too, for agents to which text there means nothing.
 fn with_notes(dialect: &Dialect, mut answer: Answer) -> Answer {
     if dialect.notes_on_stderr && answer.status == 0 {
         answer.stderr = answer.notes.iter().map(|note| format!("hooksctl: {note}\n")).collect();
@@ -159,7 +159,7 @@ fn say(
         said.notes.push(format!("the answer was cut to the {} bytes this agent reads", dialect.longest));
     }
     if length(&said) > dialect.longest {
-        // What is left is JSON, of which a part is worse than nothing.
+        // What makes it too long is JSON, and a part of JSON is worse than nothing.
         let rewrites = wanted.iter().any(|(wish, _)| *wish == Wish::UpdatedInput);
         wanted.retain(|(_, content)| matches!(content, Content::Text(_)));
         if rewrites {
@@ -175,7 +175,7 @@ fn say(
     with_notes(dialect, said)
 }
 
-/// Cuts texts so that all of them together fit.
+/// Cuts texts so that all of them together fit into this many bytes.
 fn shorten(wanted: &mut [Wanted], longest: usize) {
     let texts = wanted.iter().filter(|(_, content)| matches!(content, Content::Text(_))).count().max(1);
     let room = longest.saturating_sub(AROUND_TEXTS + texts * CUT.len()) / texts;
@@ -188,7 +188,7 @@ fn shorten(wanted: &mut [Wanted], longest: usize) {
     }
 }
 
-/// As much of the beginning as has at most so many bytes in JSON.
+/// The longest beginning of a text that takes at most `room` bytes as a JSON string.
 fn prefix(text: &str, room: usize) -> &str {
     let mut used = 2;
     let end = text.char_indices().find(|(_, c)| {
@@ -202,13 +202,18 @@ fn prefix(text: &str, room: usize) -> &str {
     end.and_then(|(at, _)| text.get(..at)).unwrap_or(text)
 }
 
-/// What is being put together.
+/// An answer that is being put together.
 #[derive(Default)]
 struct AnswerBuilder {
+    /// The JSON for stdout.
     document: Document,
+    /// The text for stderr, which goes with exit status 2.
     stderr: String,
+    /// The text for stdout, where there is no JSON.
     plain: String,
+    /// What the agent cannot be told.
     notes: Vec<String>,
+    /// Whether the tool is denied, so that an allow and a rewritten input are of no use any more.
     denied: bool,
 }
 
@@ -242,7 +247,7 @@ fn build(dialect: &Dialect, occasion: &Occasion, event: EventName, wanted: &[Wan
             Some(How::Exit2) => append(&mut builder.stderr, content.text()),
             Some(How::Plain) => append(&mut builder.plain, content.text()),
             Some(How::Anyway) => {}
-            // An allow goes with a rewritten input in the same answer.
+            // An allow is said together with the rewritten input.
             None if wish == Wish::Allow && rewrites => {}
             Some(How::Instead(_)) | None => {
                 builder.notes.push(format!("{} cannot {} on {event}: left out", dialect.name, wish.words()));

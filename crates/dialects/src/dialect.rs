@@ -1,4 +1,4 @@
-//! What a table of an agent can say. Everything that differs between agents is here as data.
+//! What the table of an agent consists of. Everything that differs between agents is data in such a table.
 
 use hooksd_json::Value;
 use hooksd_protocol::event::EventName;
@@ -11,7 +11,7 @@ pub enum Wish {
     StopAgent,
     /// The tool is not called.
     Deny,
-    /// Together with a deny: the agent stops as well.
+    /// The agent stops as well. This goes with a deny.
     Interrupt,
     /// The person is asked.
     Ask,
@@ -39,7 +39,7 @@ pub enum Wish {
     UpdatedPermissions,
     /// The model sees another result of the tool.
     UpdatedToolOutput,
-    /// The same for a tool of an MCP server.
+    /// The model sees another result of a tool of an MCP server.
     UpdatedMcpToolOutput,
     /// The session gets a title.
     SessionTitle,
@@ -52,7 +52,7 @@ pub enum Wish {
 }
 
 impl Wish {
-    /// Output fields that only some agents apply (D10), with the wish each is.
+    /// The output fields that only some agents apply (D10): their names in a decision, and the wish that each of them is.
     pub(crate) const FIELDS: [(Capability, &'static str, Wish); 8] = [
         (Capability::UpdatedInput, "updated_input", Wish::UpdatedInput),
         (Capability::UpdatedPermissions, "updated_permissions", Wish::UpdatedPermissions),
@@ -64,7 +64,7 @@ impl Wish {
         (Capability::ReloadSkills, "reload_skills", Wish::ReloadSkills),
     ];
 
-    /// What the agent does to fulfil it, for notes and for docs/agents.md.
+    /// What an agent does to fulfil the wish, for notes and for docs/agents.md.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -93,10 +93,10 @@ impl Wish {
     }
 }
 
-/// What is put at a place of the answer.
+/// What a member of the answer holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Put {
-    /// The wish's own text or JSON.
+    /// The text or JSON that came with the wish.
     It,
     /// This word.
     Word(&'static str),
@@ -104,43 +104,44 @@ pub enum Put {
     Flag(bool),
 }
 
-/// Members of the answer: where (dots lead inwards) and what.
+/// Members of the answer: the path of each, whose dots lead inwards, and what it holds.
 pub(crate) type Members = &'static [(&'static str, Put)];
 
 /// How an agent is told of a wish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// Members of the JSON on stdout.
+    /// By members of the JSON on stdout.
     Json(Members),
-    /// Exit status 2, with the text on stderr.
+    /// By exit status 2, with the text on stderr.
     Exit2,
-    /// The text on stdout, which is otherwise empty.
+    /// By the text on stdout, where nothing else is printed then.
     Plain,
-    /// As if it were that wish, with a note.
+    /// It cannot be told. It is told this other wish instead, and a note says so.
     Instead(Wish),
-    /// There is no need to say it: the agent does it anyway.
+    /// It need not be told, because it does so anyway.
     Anyway,
 }
 
-/// When a row counts.
+/// When a row of the table counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// Always.
+    /// The row always counts.
     Always,
-    /// While a person is there.
+    /// The row counts while a person is there.
     Attended,
 }
 
-/// How an agent is told of a wish on some events. The first row that fits counts; without one it cannot be told.
+/// One row of the table: how an agent is told of a wish on some events. The first row that fits counts. Where none fits, the
+/// agent cannot be told.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
-    /// The events.
+    /// The events on which the row counts.
     pub on: &'static [EventName],
-    /// The wish.
+    /// The wish that the row is about.
     pub wish: Wish,
-    /// When.
+    /// When the row counts.
     pub when: When,
-    /// How.
+    /// How the agent is told.
     pub how: How,
 }
 
@@ -154,115 +155,122 @@ pub(crate) const fn attended(on: &'static [EventName], wish: Wish, how: How) -> 
     Row { on, wish, when: When::Attended, how }
 }
 
-/// A tool: the agent's name, the name handlers know, and the arguments that are called otherwise, agent's name first.
+/// A tool: the agent's name for it, the name that handlers know, and the arguments that have another name, each with the
+/// agent's name first.
 pub(crate) type Tool = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
-/// What "no opinion" looks like. Never an allow: that would answer for the person.
+/// What "no opinion" looks like on stdout. It is never an allow, which would answer for the person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Neutral {
-    /// Nothing at all.
+    /// Nothing is printed.
     Empty,
-    /// `{}`.
+    /// `{}` is printed.
     Object,
-    /// Nothing; an allow on PreToolUse where failures are closed, because this agent takes silence for a failure.
+    /// Nothing is printed, except on PreToolUse where failures are closed. There an allow is printed, because this agent takes
+    /// silence for a failure.
     EmptyOrAllow,
 }
 
-/// How an agent shows that a person is there. Without a sign nobody is: then only explicit trust counts.
+/// How an agent shows that a person is there. Where it does not show it, nobody is taken to be there, and only explicit trust
+/// counts.
 #[derive(Debug, Clone, Copy)]
 pub enum Attendance {
-    /// This variable has one of these values.
+    /// A person is there when this variable has one of these values.
     Variable(&'static str, &'static [&'static str]),
-    /// It has a window; unless one of these members is true or one of these variables is set.
+    /// The agent has a window, so that a person is there unless one of these members is true or one of these variables is set.
     Window(&'static [&'static str], &'static [&'static str]),
-    /// It shows nothing.
+    /// The agent does not show it.
     Unknown,
 }
 
-/// What tells one action from the next, for exactly-once. Without it nothing is ever taken for a repetition.
+/// What tells one action from the next, so that an action which is delivered twice runs its handlers once. Without it,
+/// nothing is taken for a repetition.
 #[derive(Debug, Clone, Copy)]
 pub enum Identity {
-    /// The first of these members that is there, on events about a tool.
+    /// The first of these members that is there, on events that are about a tool.
     Call(&'static [&'static str]),
-    /// The turn and the action itself, for a short time: the agent fires two events for one action and names neither.
+    /// The turn, which this member names, and the content of the action, for a short time. The agent fires two events for one
+    /// action and gives neither an id.
     Turn(&'static str),
-    /// Nothing does.
+    /// Nothing tells actions apart.
     None,
 }
 
-/// Members of the payload that are made of others: name and JSON.
+/// Members of the payload that are made from others: the name and the JSON of each.
 pub(crate) type Derived = Vec<(&'static str, String)>;
 
-/// An agent.
+/// The table of one agent.
 #[derive(Debug)]
 pub struct Dialect {
-    /// Its name on the command line.
+    /// The agent's name on the command line.
     pub name: &'static str,
     /// Its other names.
     pub aliases: &'static [&'static str],
-    /// Its events, with the names handlers know. Others keep their names.
+    /// The names of its events, each with the name that handlers know. Other events keep their names.
     pub events: &'static [(&'static str, &'static str)],
-    /// Its members that are called otherwise in the payload handlers know, agent's name first.
+    /// The members of its payload that handlers know by another name, each with the agent's name first.
     pub fields: &'static [(&'static str, &'static str)],
-    /// Its tools.
+    /// Its tools. Other tools keep their names.
     pub tools: &'static [Tool],
-    /// The name of an MCP server's tool as handlers know it, from the payload and the agent's name of it.
+    /// Makes the name by which handlers know a tool of an MCP server, from the payload and the agent's name for the tool. `None`
+    /// for other tools.
     pub mcp: fn(&Value<'_>, &str) -> Option<String>,
-    /// The event of a payload that does not say it.
+    /// Tells the event of a payload that does not name one.
     pub unnamed: fn(&Value<'_>) -> Option<&'static str>,
-    /// Members that handlers expect and that have to be made of others; they replace what is there.
+    /// Makes members that handlers expect and the payload does not have. They replace what is there under the same name.
     pub derive: fn(&Value<'_>, event: &str) -> Derived,
-    /// The members that count, where two events are made for one action and have to look the same.
+    /// Names the members to keep of an event that the agent fires beside another one for the same action, so that both look
+    /// the same.
     pub twins: fn(event: &str) -> Option<&'static [&'static str]>,
-    /// Why an event is none.
+    /// Says why nobody needs to be asked about a payload; `None` when somebody has to be.
     pub skip: fn(&Value<'_>) -> Option<&'static str>,
-    /// Variables that hold the project's folder, for payloads that say no folder.
+    /// Variables that hold the project's folder, for payloads that do not name one.
     pub folders: &'static [&'static str],
-    /// How wishes are said.
+    /// How the agent is told of wishes.
     pub rows: &'static [Row],
-    /// What "no opinion" looks like.
+    /// What "no opinion" looks like on stdout.
     pub neutral: Neutral,
-    /// The longest answer that is read whole. Bytes.
+    /// The longest answer that the agent reads whole. Bytes.
     pub longest: usize,
-    /// Whether text on stderr beside a good answer does nothing.
+    /// Whether text on stderr means nothing to the agent when the exit status is 0, so that notes can be printed there.
     pub notes_on_stderr: bool,
-    /// How a person shows.
+    /// How the agent shows that a person is there.
     pub attendance: Attendance,
-    /// What tells actions apart.
+    /// What tells one action from the next.
     pub identity: Identity,
     /// How long the agent waits for a hook whose entry has no timeout. Milliseconds.
     pub patience_ms: u64,
-    /// The same for SessionEnd. Milliseconds.
+    /// How long the agent waits for such a hook on SessionEnd. Milliseconds.
     pub patience_at_end_ms: u64,
 }
 
-/// Nothing special: for the functions of [`Dialect`].
+/// For [`Dialect::mcp`] of an agent whose names for MCP servers' tools are those that handlers know.
 pub(crate) fn no_name(_: &Value<'_>, _: &str) -> Option<String> {
     None
 }
 
-/// The same.
+/// For [`Dialect::unnamed`] of an agent whose payloads always name their event.
 pub(crate) fn no_event(_: &Value<'_>) -> Option<&'static str> {
     None
 }
 
-/// The same.
+/// For [`Dialect::derive`] of an agent whose payloads have what handlers expect.
 pub(crate) fn no_members(_: &Value<'_>, _: &str) -> Derived {
     Vec::new()
 }
 
-/// The same.
+/// For [`Dialect::twins`] of an agent that fires one event for each action.
 pub(crate) fn no_twins(_: &str) -> Option<&'static [&'static str]> {
     None
 }
 
-/// The same.
+/// For [`Dialect::skip`] of an agent whose events all count.
 pub(crate) fn no_reason(_: &Value<'_>) -> Option<&'static str> {
     None
 }
 
 impl Dialect {
-    /// The row for a wish.
+    /// How the agent is told of a wish on an event; `None` when it cannot be told.
     #[must_use]
     pub fn how(&self, event: EventName, wish: Wish, is_attended: bool) -> Option<How> {
         let fits = |row: &&Row| {
@@ -271,14 +279,14 @@ impl Dialect {
         self.rows.iter().find(fits).map(|row| row.how)
     }
 
-    /// The output fields it can apply (D10).
+    /// The output fields that the agent can apply (D10).
     #[must_use]
     pub fn accepts(&self) -> Vec<Capability> {
         let has = |wish: Wish| self.rows.iter().any(|row| row.wish == wish);
         Wish::FIELDS.into_iter().filter(|(_, _, wish)| has(*wish)).map(|(field, _, _)| field).collect()
     }
 
-    /// What of a decision on this event it cannot follow, for the daemon to keep with the decision.
+    /// The parts of a decision on this event that the agent cannot follow. The daemon keeps them with the decision.
     #[must_use]
     pub fn cannot(&self, event: EventName, is_attended: bool) -> Vec<Part> {
         let stop = match event {
@@ -305,7 +313,7 @@ impl Dialect {
             .collect()
     }
 
-    /// The agent's own name of an event, as in an answer.
+    /// The agent's own name for an event, which its answers use.
     #[must_use]
     pub fn own_event(&self, event: EventName) -> &'static str {
         let known = event.as_str();

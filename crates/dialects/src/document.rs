@@ -1,17 +1,20 @@
-//! The answer's JSON, put together member by member.
+//! The JSON of an answer, put together member by member.
 
 use crate::rewrite::quoted;
 use crate::wishes::Content;
 
-/// A member's value.
+/// The value of a member.
 #[derive(Debug)]
 enum Node {
+    /// A text, which becomes a JSON string.
     Text(String),
+    /// JSON, as it is.
     Json(String),
+    /// An object that is under construction itself.
     Object(Document),
 }
 
-/// An object under construction. Members stand in the order they were put in.
+/// An object under construction. Its members stand in the order in which they were put in.
 #[derive(Debug, Default)]
 pub(crate) struct Document {
     members: Vec<(String, Node)>,
@@ -26,8 +29,8 @@ impl Document {
         self.members.iter().any(|(known, _)| known == name)
     }
 
-    /// Puts something at a path, whose dots lead inwards. Words that are put where words are follow them; anything
-    /// else stays: what was put first is more important.
+    /// Puts something at a path, whose dots lead inwards. A text that is put where another text is follows it. Anything else
+    /// that is there stays, for what was put first is more important.
     pub(crate) fn put(&mut self, path: &str, content: Content) {
         let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
         let node = self.members.iter_mut().find(|(known, _)| known == name).map(|(_, node)| node);
@@ -48,7 +51,7 @@ impl Document {
         }
     }
 
-    /// Puts a word at a path before everything else that is there.
+    /// Puts a text into the object `outer`, if that is there, before everything else in it.
     pub(crate) fn put_first(&mut self, outer: &str, name: &str, word: &str) {
         if let Some((_, Node::Object(inner))) = self.members.iter_mut().find(|(known, _)| known == outer) {
             inner.members.insert(0, (name.to_owned(), Node::Text(word.to_owned())));

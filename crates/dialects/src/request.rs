@@ -1,4 +1,4 @@
-//! What an agent handed to its hook: bytes and variables to a request.
+//! Reads what an agent handed to its hook: turns bytes and variables into a request.
 
 use hooksd_json::{Dialect as JsonDialect, RawJson, Text, Value};
 use hooksd_protocol::event::EventName;
@@ -9,59 +9,59 @@ use crate::dialect::{Attendance, Dialect};
 use crate::identity::invocation_id;
 use crate::rewrite::{members, object, quoted, set, text, tool};
 
-/// What is around the bytes.
+/// What a hook knows beside the bytes on its standard input.
 pub struct Surroundings<'a> {
-    /// The event's name, where the configuration says it: it counts more than what the payload says.
+    /// The event's name, where the configuration gives it. It counts more than the name in the payload.
     pub event: Option<&'a str>,
-    /// The environment.
+    /// Looks a variable up in the environment.
     pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// The folder the hook was started in, absolute.
+    /// The absolute path of the folder in which the hook was started.
     pub folder: &'a str,
-    /// Seconds since 1970.
+    /// The time, in seconds since 1970.
     pub now: u64,
-    /// Whether a person is there, where the configuration says it.
+    /// Whether a person is there, where the configuration says so. It counts more than the agent's signs.
     pub mode: Option<Mode>,
 }
 
-/// What is asked of the daemon, and what its answer has to be said with.
+/// What the daemon is asked, and what is needed to put its answer into the agent's words.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// The payload in the terms handlers know.
+    /// The payload, by the names that handlers know.
     pub payload: RawJson,
-    /// The event's name as handlers know it.
+    /// The name by which handlers know the event.
     pub event_name: String,
-    /// The event, if hooksd knows it.
+    /// The event; `None` when hooksd does not know it.
     pub event: Option<EventName>,
-    /// The agent's own name of the event.
+    /// The agent's own name for the event.
     pub own_event: String,
-    /// The agent's own name of the tool.
+    /// The agent's own name for the tool, on events that are about one.
     pub own_tool: Option<String>,
-    /// The conversation.
+    /// The id of the conversation.
     pub thread_id: Text,
-    /// The folder, absolute.
+    /// The absolute path of the working directory.
     pub cwd: String,
     /// Whether a person is there.
     pub mode: Mode,
-    /// The same for every delivery of one action; `None` when nothing tells actions apart.
+    /// The id of the action, which is the same for each of its deliveries; `None` when nothing tells it from the next one.
     pub invocation_id: Option<Uuid>,
-    /// Why nobody needs to be asked.
+    /// Why nobody needs to be asked; `None` when the daemon has to be.
     pub skip: Option<&'static str>,
-    /// What was odd about the bytes.
+    /// What was odd about the bytes, in a sentence each.
     pub notes: Vec<String>,
 }
 
-/// Bytes that are no event.
+/// Why the bytes are no event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Trouble {
-    /// What is wrong, for people.
+    /// What is wrong, in a sentence for people.
     pub message: String,
-    /// The event, if it could be made out.
+    /// The event; `None` when it could not be made out, or hooksd does not know it.
     pub event: Option<EventName>,
-    /// The agent's own name of it.
+    /// The agent's own name for the event; empty when it could not be made out.
     pub own_event: String,
 }
 
-/// Who asks when the payload does not say.
+/// The id of the conversation when the payload names none.
 const NOBODY: &str = "hooksctl";
 
 /// Reads what an agent handed to its hook.
@@ -139,12 +139,13 @@ pub fn read(dialect: &Dialect, stdin: &[u8], around: &Surroundings<'_>) -> Resul
     })
 }
 
-/// The event's name as handlers know it.
+/// The name by which handlers know an event of the agent.
 fn known<'a>(dialect: &Dialect, own: &'a str) -> &'a str {
     dialect.events.iter().find(|(name, _)| *name == own).map_or(own, |(_, known)| *known)
 }
 
-/// The folder: what the payload says, else what the agent's variables say, else where the hook runs. Always absolute.
+/// The working directory: what the payload names, else what the agent's variables name, else where the hook runs. It is
+/// always absolute.
 fn folder(dialect: &Dialect, said: Option<String>, around: &Surroundings<'_>) -> String {
     let absolute = |path: &String| path.starts_with('/') && !path.contains('\0');
     said.filter(absolute)
@@ -152,6 +153,7 @@ fn folder(dialect: &Dialect, said: Option<String>, around: &Surroundings<'_>) ->
         .unwrap_or_else(|| around.folder.to_owned())
 }
 
+/// Whether a person is there, by the agent's signs.
 fn mode(dialect: &Dialect, payload: &Value<'_>, around: &Surroundings<'_>) -> Mode {
     let set =
         |name: &str| (around.variable)(name).filter(|value| !matches!(value.as_str(), "" | "0" | "false"));
@@ -169,7 +171,7 @@ fn mode(dialect: &Dialect, payload: &Value<'_>, around: &Surroundings<'_>) -> Mo
     if is_attended { Mode::Interactive } else { Mode::Headless }
 }
 
-/// The event's name in JSON that ends too early: a guard's failure must still be told in the right words.
+/// The event's name in JSON that ends too early. When a guard fails, the agent must still be told in the right words.
 fn glimpse(json: &str) -> Option<String> {
     ["\"hook_event_name\"", "\"hookName\"", "\"event\""].iter().find_map(|key| {
         let rest = json.split_once(key)?.1.trim_start().strip_prefix(':')?.trim_start().strip_prefix('"')?;

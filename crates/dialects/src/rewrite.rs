@@ -1,19 +1,20 @@
-//! A payload in the agent's terms to one in the terms handlers know: names change, values are passed on as they came.
+//! Turns a payload with the agent's names into one with the names that handlers know. Names change, and values are passed on
+//! as they came.
 
 use hooksd_json::{Dialect as JsonDialect, Value};
 
 use crate::dialect::{Dialect, Tool};
 
-/// A member: its name and its JSON.
+/// A member of an object: its name, and its value as JSON.
 pub(crate) type Member = (String, String);
 
-/// A JSON string.
+/// Spells a text as a JSON string.
 pub(crate) fn quoted(text: &str) -> String {
     // A string always serializes; the fallback is never taken.
     serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
 }
 
-/// The object of these members.
+/// Spells the object that has these members.
 pub(crate) fn object(members: &[Member]) -> String {
     let mut text = String::from("{");
     for (index, (name, value)) in members.iter().enumerate() {
@@ -28,7 +29,7 @@ pub(crate) fn object(members: &[Member]) -> String {
     text
 }
 
-/// Sets a member, in its place if it is there.
+/// Sets a member. One that is there keeps its position.
 pub(crate) fn set(members: &mut Vec<Member>, name: &str, value: String) {
     match members.iter_mut().find(|(known, _)| known == name) {
         Some(member) => member.1 = value,
@@ -36,13 +37,13 @@ pub(crate) fn set(members: &mut Vec<Member>, name: &str, value: String) {
     }
 }
 
-/// The members of a payload by the names handlers know. A member that is there under both names keeps its own.
+/// The members of a payload by the names that handlers know. When both names of a member are there, each keeps its own.
 pub(crate) fn members(dialect: &Dialect, payload: &Value<'_>) -> Vec<Member> {
     called(payload, |own| dialect.fields.iter().find(|(name, _)| *name == own).map(|(_, known)| *known))
 }
 
-/// The members of an object by other names. A name that is there, or that an earlier member was given, is given to none:
-/// each stands once, so that all who read the object read the same.
+/// The members of an object by other names. A name that is there already, or that an earlier member was given, is not given
+/// again: each name stands once, so that all who read the object read the same.
 fn called<'a>(object: &Value<'_>, other: impl Fn(&str) -> Option<&'a str>) -> Vec<Member> {
     let entries = object.entries();
     let mut given = Vec::new();
@@ -59,7 +60,7 @@ fn called<'a>(object: &Value<'_>, other: impl Fn(&str) -> Option<&'a str>) -> Ve
     entries.iter().map(|(own, value)| (name(own), value.raw().to_owned())).collect()
 }
 
-/// Gives a call of a tool the names handlers know.
+/// Gives the tool, and the arguments of its input, the names that handlers know.
 pub(crate) fn tool(dialect: &Dialect, payload: &Value<'_>, members: &mut [Member]) {
     let Some(at) = members.iter().position(|(name, _)| name == "tool_name") else { return };
     let Some(name) = members.get(at).and_then(|(_, raw)| text(raw)) else { return };
@@ -75,7 +76,7 @@ pub(crate) fn tool(dialect: &Dialect, payload: &Value<'_>, members: &mut [Member
         return;
     }
     let own = |tool: &&Tool| tool.0 == name;
-    // Some agents already use the known name, with arguments of their own.
+    // Some agents use the known name of the tool already, but have names of their own for its arguments.
     let known = |tool: &&Tool| tool.1 == name;
     let tools = dialect.tools;
     let Some((_, known, arguments)) = tools.iter().find(own).or_else(|| tools.iter().find(known)) else {
@@ -89,7 +90,7 @@ pub(crate) fn tool(dialect: &Dialect, payload: &Value<'_>, members: &mut [Member
     }
 }
 
-/// An input in the terms handlers know, back in the agent's.
+/// Turns a tool's input with the names that handlers know into one with the agent's names.
 pub(crate) fn own_input(dialect: &Dialect, own_tool: &str, input: &str) -> String {
     let tools = dialect.tools;
     let tool =
@@ -100,7 +101,7 @@ pub(crate) fn own_input(dialect: &Dialect, own_tool: &str, input: &str) -> Strin
     }
 }
 
-/// The object with some members called otherwise; anything else as it is.
+/// Spells an object with other names for some members. What is not an object stays as it is.
 fn renamed<'a>(raw: &str, names: impl Iterator<Item = (&'a str, &'a str)> + Clone) -> String {
     if names.clone().next().is_none() {
         return raw.to_owned();
@@ -112,13 +113,13 @@ fn renamed<'a>(raw: &str, names: impl Iterator<Item = (&'a str, &'a str)> + Clon
     object(&called(&value, |own| names.clone().find(|(from, _)| *from == own).map(|(_, to)| to)))
 }
 
-/// The content of a JSON string.
+/// The content of a JSON string; `None` when the JSON is something else.
 pub(crate) fn text(raw: &str) -> Option<String> {
     let value = Value::parse(raw, JsonDialect::Strict).ok()?;
     value.as_str().map(std::borrow::Cow::into_owned)
 }
 
-/// The object that a JSON string spells: some agents encode a tool's input twice.
+/// The JSON object that a JSON string has as its content. Some agents encode the input of a tool twice.
 fn spelled_object(raw: &str) -> Option<String> {
     let spelled = raw.starts_with('"').then(|| text(raw)).flatten()?;
     let value = Value::parse(&spelled, JsonDialect::Strict).ok()?;

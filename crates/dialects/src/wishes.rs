@@ -1,4 +1,4 @@
-//! A decision, taken apart into what it wants of an agent.
+//! Takes a decision apart into what it wants of an agent.
 
 use hooksd_protocol::decision::{Behavior, Body, Decision, Permission};
 use hooksd_protocol::diagnostic::code;
@@ -6,17 +6,17 @@ use hooksd_protocol::event::EventName;
 
 use crate::dialect::Wish;
 
-/// What goes with a wish.
+/// What goes with a wish: what the agent is told or given.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// Words, for a person or a model.
+    /// A text for a person or a model.
     Text(String),
     /// JSON that is passed on.
     Json(String),
 }
 
 impl Content {
-    /// As words.
+    /// The text, or the text of the JSON.
     pub(crate) fn text(&self) -> &str {
         match self {
             Content::Text(text) | Content::Json(text) => text,
@@ -24,9 +24,10 @@ impl Content {
     }
 }
 
-/// The reason of a block without one. Some agents drop a block that has none.
+/// The reason that a block gets which has none. Some agents ignore a block without a reason.
 pub(crate) const BLOCKED: &str = "Blocked by hook";
 
+/// A wish, with what goes with it.
 pub(crate) type Wanted = (Wish, Content);
 
 fn reason(reason: Option<&String>) -> Content {
@@ -34,7 +35,7 @@ fn reason(reason: Option<&String>) -> Content {
     Content::Text(reason.map_or(BLOCKED, String::as_str).to_owned())
 }
 
-/// What a decision on an event wants, the most important first.
+/// What a decision on an event wants of an agent, the most important first.
 pub(crate) fn wishes(event: EventName, decision: &Decision) -> Vec<Wanted> {
     let mut wanted: Vec<Wanted> = Vec::new();
     let stops = !decision.continue_processing;
@@ -42,7 +43,7 @@ pub(crate) fn wishes(event: EventName, decision: &Decision) -> Vec<Wanted> {
     match event {
         EventName::UserPromptSubmit if stops => wanted.push((Wish::BlockPrompt, stop.clone())),
         EventName::PreCompact if stops => wanted.push((Wish::BlockCompact, stop.clone())),
-        // It stops anyway.
+        // The agent is about to stop anyway.
         EventName::Stop => {}
         _ if stops => wanted.push((Wish::StopAgent, stop.clone())),
         _ => {}
@@ -64,7 +65,7 @@ pub(crate) fn wishes(event: EventName, decision: &Decision) -> Vec<Wanted> {
             texts(&mut wanted, Wish::Context, context);
         }
         Body::Context { context } => {
-            // A block of a subagent's stop is kept as context; what it wanted is that the subagent goes on.
+            // The reduction keeps the block of a subagent's stop as context. What it wants is that the subagent goes on.
             let blocked = event == EventName::SubagentStop
                 && decision.diagnostics.iter().any(|diagnostic| diagnostic.code == code::UNSUPPORTED_BLOCK);
             texts(&mut wanted, if blocked { Wish::GoOn } else { Wish::Context }, context);
@@ -86,7 +87,7 @@ pub(crate) fn wishes(event: EventName, decision: &Decision) -> Vec<Wanted> {
         wanted.push((Wish::Terminal, Content::Text(decision.terminal_sequences.concat())));
     }
     for (_, name, wish) in Wish::FIELDS {
-        // A rewritten input is of no use to a tool that is not called.
+        // A tool that is not called has no use for a rewritten input.
         if let Some(value) = decision.accepted.get(name).filter(|_| !(denied && wish == Wish::UpdatedInput)) {
             wanted.push((wish, Content::Json(value.get().to_owned())));
         }
@@ -94,7 +95,7 @@ pub(crate) fn wishes(event: EventName, decision: &Decision) -> Vec<Wanted> {
     wanted
 }
 
-/// The permission, as one wish. True when the tool is not called.
+/// Adds the wish that the permission is, and says whether the tool is not called.
 fn verdict(wanted: &mut Vec<Wanted>, permission: &Permission, stops: bool, stop: &Content) -> bool {
     match permission.behavior {
         Behavior::Deny => {
@@ -104,7 +105,7 @@ fn verdict(wanted: &mut Vec<Wanted>, permission: &Permission, stops: bool, stop:
             }
             return true;
         }
-        // To stop before a tool means not to call it (the reference's reading); some agents would call it first.
+        // An agent that is to stop before a tool must not call it. Some agents would call it first.
         _ if stops => {
             wanted.push((Wish::Deny, stop.clone()));
             return true;

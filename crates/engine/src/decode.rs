@@ -1,7 +1,7 @@
-//! Handler output as text, the way Python's `json.loads` takes bytes: UTF-8, -16 or -32, told apart by a byte order
-//! mark or by where the zero bytes are. A surrogate without a partner is U+FFFD (D4).
+//! Decodes a handler's output as Python's `json.loads` decodes bytes: as UTF-8, UTF-16 or UTF-32, which a byte order mark or
+//! the positions of the zero bytes tell apart. A surrogate without a partner becomes U+FFFD (D4).
 
-/// The text of `bytes`; `None` when they are not text in the encoding they seem to be in.
+/// The text of `bytes`; `None` when they are not text in the encoding that they seem to have.
 pub(crate) fn json_text(bytes: &[u8]) -> Option<String> {
     match detect(bytes) {
         Encoding::Utf8 { mark } => utf8(bytes.get(mark..)?),
@@ -11,6 +11,7 @@ pub(crate) fn json_text(bytes: &[u8]) -> Option<String> {
 }
 
 #[derive(Debug, Clone, Copy)]
+/// An encoding: `mark` is how long its byte order mark is, in bytes, and `big` whether the high byte comes first.
 enum Encoding {
     Utf8 { mark: usize },
     Utf16 { mark: usize, big: bool },
@@ -52,7 +53,7 @@ fn utf8(bytes: &[u8]) -> Option<String> {
             Err(error) => {
                 let (valid, after) = rest.split_at(error.valid_up_to());
                 out.push_str(std::str::from_utf8(valid).ok()?);
-                // A surrogate spelled in three bytes is read, anything else is not UTF-8.
+                // A surrogate that is spelled in three bytes is read. Anything else is not UTF-8.
                 match after {
                     [0xED, 0xA0..=0xBF, 0x80..=0xBF, after @ ..] => {
                         out.push(char::REPLACEMENT_CHARACTER);

@@ -1,16 +1,16 @@
-//! Which variables of a session reach its handlers (BEHAVIOUR section 6).
+//! Says which variables of a session reach its handlers (BEHAVIOUR section 6).
 
 /// A variable whose name contains one of these, in any case, is not passed on.
 const SECRET_WORDS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];
 
-/// Whether a variable with this name is kept from handlers. Compared in full upper case, as recorded:
+/// Whether a variable with this name is kept from handlers. Names are compared in full upper case, as recorded, so that
 /// `ſecret` and `PAßWORD` are secrets too (vectors `env/odd/*`).
 #[must_use]
 pub fn is_secret(name: &str) -> bool {
     has_word(name, &SECRET_WORDS)
 }
 
-/// Whether one of these words, given in upper case, is in a name of any case.
+/// Whether a name, in any case, contains one of these words, which are in upper case.
 pub(crate) fn has_word(name: &str, words: &[&str]) -> bool {
     if !name.is_ascii() {
         let upper = name.to_uppercase();

@@ -1,18 +1,18 @@
-//! What commands of the older form read on stdin when an agent reports an event of that form (BEHAVIOUR section 11):
-//! `{"event": NAME, ...fields}` in ASCII. Reported by code, so read strictly (D23).
+//! Makes what commands of the older form read on stdin when an agent reports an event of that form (BEHAVIOUR section 11):
+//! `{"event": NAME, ...fields}` in ASCII. Code reports such events, so that they are read strictly (D23).
 
 use hooksd_json::python::{ascii_json, ascii_string};
 use hooksd_json::{Kind, ReadError, Value};
 use hooksd_protocol::methods::LegacyName;
 
-/// The most of a tool's output that is passed on. Characters.
+/// How much of a tool's output is passed on. Characters.
 pub const MAX_TOOL_OUTPUT: usize = 2_000;
 
 /// What a field may hold.
 #[derive(Debug, Clone, Copy)]
 enum Shape {
     Text,
-    /// Some agents have no id to give.
+    /// A text, or null from agents that have no id to give.
     TextOrNull,
     Texts,
     Any,
@@ -20,6 +20,7 @@ enum Shape {
     Output,
 }
 
+/// The fields of an event, each of which is required.
 fn fields(event: LegacyName) -> &'static [(&'static str, Shape)] {
     match event {
         LegacyName::SessionStart | LegacyName::SessionEnd | LegacyName::TaskComplete => {
@@ -44,7 +45,7 @@ fn fields(event: LegacyName) -> &'static [(&'static str, Shape)] {
     }
 }
 
-/// What the commands read. The payload's own order and numbers are kept.
+/// Makes what the commands read. The order and the numbers of the payload stay as they are.
 ///
 /// # Errors
 /// The path and reason of the first field that does not fit.
@@ -76,6 +77,7 @@ pub fn stdin(event: LegacyName, payload: Option<&Value<'_>>) -> Result<String, R
     Ok(out)
 }
 
+/// Spells the value of a field, or says what was expected.
 fn spelled(value: &Value<'_>, shape: Shape) -> Result<String, String> {
     let kind = value.kind();
     let fits = match shape {

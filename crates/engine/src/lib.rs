@@ -1,13 +1,15 @@
-//! The pure heart: snapshot + event to the handlers to run and their stdin, outcomes to the one decision.
-//! No I/O, no clock, no runtime: the same input gives the same output (ARCHITECTURE, invariant 2).
+//! Decides which handlers run on an event and what they read, and makes one decision of what they have printed.
 //!
-//! * [`plan`]: which handlers are for the event, and what they read.
-//! * [`projection`], [`tools`]: the event in the handlers' terms (BEHAVIOUR section 3).
-//! * [`explain`]: why a handler runs on an event, or why not.
-//! * [`output`]: what a handler printed (BEHAVIOUR sections 6 and 8).
-//! * [`reduce`]: all answers to one decision (BEHAVIOUR section 9).
-//! * [`redact`], [`quotes`]: what is written down, without secrets.
-//! * [`environment`], [`terminal`]: which variables and escape sequences pass.
+//! The daemon uses it for every event; `hooksctl explain` and the conformance suite use the same code. It does no I/O and
+//! looks at no clock, so that the same input always gives the same output (ARCHITECTURE, invariant 2).
+//!
+//! * [`plan`]: chooses the handlers for an event, and makes what they read.
+//! * [`projection`], [`tools`]: put an event into the names that handlers know (BEHAVIOUR section 3).
+//! * [`explain`]: says why a handler runs on an event, or why it does not.
+//! * [`output`]: reads what a handler has printed (BEHAVIOUR sections 6 and 8).
+//! * [`reduce`]: makes one decision of what all handlers have said (BEHAVIOUR section 9).
+//! * [`redact`], [`quotes`]: take secrets out of what is written down.
+//! * [`environment`], [`terminal`]: say which variables reach handlers, and which escape sequences reach a terminal.
 #![forbid(unsafe_code)]
 
 mod decode;

@@ -1,11 +1,11 @@
-//! Names for people and for the wire: of capabilities, handlers and signals.
+//! The names of capabilities, handlers and signals, for people and for the wire.
 
 use hooksd_config::Handler;
 use hooksd_protocol::methods::Capability;
 
 use crate::output::excerpt;
 
-/// The name of a capability in `accepts` and in the decision.
+/// The name that a capability has in a session's `accepts` and in a decision.
 pub(crate) fn capability_name(capability: Capability) -> &'static str {
     match capability {
         Capability::UpdatedInput => "updated_input",
@@ -19,7 +19,7 @@ pub(crate) fn capability_name(capability: Capability) -> &'static str {
     }
 }
 
-/// What a handler runs, as one text.
+/// What a handler runs, as one text: its shell command, or its arguments with spaces between them.
 #[must_use]
 pub fn command_text(handler: &Handler) -> String {
     match &handler.argv {
@@ -28,12 +28,12 @@ pub fn command_text(handler: &Handler) -> String {
     }
 }
 
-/// A handler for people: its id and what it runs.
+/// Describes a handler to people: its id and what it runs.
 pub(crate) fn describe(handler: &Handler) -> String {
     format!("{} ({})", handler.id, excerpt(&command_text(handler)))
 }
 
-/// The short name of a signal, in brackets after a space; empty for rare ones.
+/// The short name of a signal, in brackets after a space. Empty for signals that are rare.
 pub(crate) fn signal_name(signal: i32) -> &'static str {
     match signal {
         1 => " (HUP)",

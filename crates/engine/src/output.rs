@@ -1,4 +1,4 @@
-//! What a handler's exit and output mean (BEHAVIOUR sections 6 and 8), one handler at a time.
+//! Reads what one handler has printed (BEHAVIOUR sections 6 and 8).
 
 use hooksd_json::{Dialect, Reading, Value, read};
 use hooksd_pattern::chars::is_space;
@@ -7,42 +7,42 @@ use hooksd_protocol::output::{KEYS, Output, Specific, read_specific};
 
 use crate::decode::json_text;
 
-/// The reason of an exit 2 without stderr (BEHAVIOUR section 6).
+/// The reason of a block by exit status 2 when nothing was printed on stderr (BEHAVIOUR section 6).
 pub const DEFAULT_EXIT_REASON: &str = "Hook blocked the operation";
 
-/// The longest piece of a handler's output quoted in a diagnostic. Characters.
+/// The longest piece of a handler's output that a diagnostic quotes. Characters.
 const MAX_EXCERPT: usize = 80;
 
-/// What stdout of an exit 0 says.
+/// What a handler that exited with 0 has said on stdout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum HandlerOutput {
-    /// Nothing at all.
+    /// It has printed nothing, or only white space.
     Nothing,
-    /// Text that is not JSON, trimmed.
+    /// It has printed text that is not JSON.
     Plain {
-        /// The text.
+        /// The text, without white space around it.
         text: String,
-        /// Why it is not JSON, with an excerpt that cannot move anybody's cursor.
+        /// Why it is not JSON, with an excerpt that cannot control a terminal.
         reason: String,
     },
-    /// JSON that does not fit the protocol, and why.
+    /// It has printed JSON that does not fit the output protocol, for this reason.
     Invalid(String),
-    /// An answer.
+    /// It has printed JSON that fits the output protocol.
     Json(Box<FullOutput>),
 }
 
-/// An answer of the output protocol.
+/// All that JSON of the output protocol says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FullOutput {
-    /// The part that is the same for all events.
+    /// The fields that all events have.
     pub output: Output,
-    /// The part for one event, and which.
+    /// `hookSpecificOutput`, with the event that it says it is for.
     pub specific: Option<(EventName, Specific)>,
-    /// Top-level keys the protocol does not know, sorted.
+    /// The top-level keys that the protocol does not know, sorted.
     pub unknown_keys: Vec<String>,
 }
 
-/// Reads stdout of a handler that exited 0.
+/// Reads the stdout of a handler that exited with 0.
 #[must_use]
 pub fn read_stdout(stdout: &[u8]) -> HandlerOutput {
     let is_ascii_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c);
@@ -86,7 +86,8 @@ fn read_json(value: &Value<'_>) -> HandlerOutput {
     HandlerOutput::Json(Box::new(FullOutput { output, specific, unknown_keys }))
 }
 
-/// The reason of an exit 2: stderr, trimmed, or the default.
+/// The reason of a block by exit status 2: what is on stderr without white space around it, or
+/// [`DEFAULT_EXIT_REASON`].
 #[must_use]
 pub fn exit_reason(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
@@ -94,8 +95,8 @@ pub fn exit_reason(stderr: &[u8]) -> String {
     if reason.is_empty() { DEFAULT_EXIT_REASON.to_owned() } else { reason.to_owned() }
 }
 
-/// What a handler that failed complained of: the last line of stderr, where interpreters and shells say what it was; empty
-/// when there is none.
+/// What a handler that failed has complained of: a colon and the last line of its stderr, where interpreters and shells say
+/// what went wrong. Empty when it has printed nothing there.
 #[must_use]
 pub fn last_words(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
@@ -103,7 +104,7 @@ pub fn last_words(stderr: &[u8]) -> String {
     last.map(|line| format!(": {}", excerpt(line))).unwrap_or_default()
 }
 
-/// The beginning of a text, on one line, with control characters escaped.
+/// The beginning of a text in quotes, on one line, with its control characters escaped.
 #[must_use]
 pub fn excerpt(text: &str) -> String {
     let mut out = String::from("\"");

@@ -1,4 +1,4 @@
-//! Which handlers are for an event, and what they read.
+//! Chooses the handlers for an event, and makes what they read.
 
 use std::borrow::Cow;
 use std::convert::Infallible;
@@ -16,36 +16,36 @@ use crate::projection::{Facts, ProjectionError, Transcripts, legacy_stdin, stdin
 /// An event in one of its two forms.
 #[derive(Debug, Clone)]
 pub enum Input {
-    /// The domain form, from agents that know hooksd.
+    /// The domain form, which agents send that know hooksd.
     Invocation(Box<Invocation>),
-    /// The JSON agents hand to command hooks; passed on untouched.
+    /// The JSON that agents hand to command hooks, which handlers get untouched.
     Payload(PayloadInput),
 }
 
-/// What is read of a payload that is passed on.
+/// A payload that is passed on, and what is read of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PayloadInput {
-    /// The payload as it came; what handlers read.
+    /// The payload as it came, which is what handlers read.
     pub raw: Arc<[u8]>,
-    /// Its `hook_event_name`.
+    /// The value of its `hook_event_name`.
     pub event_name: Cow<'static, str>,
-    /// The event, if hooksd knows it.
+    /// The event; `None` when hooksd does not know it.
     pub event: Option<EventName>,
-    /// What matchers are tested against.
+    /// What matchers are compared with; `None` on events that have nothing to compare.
     pub subject: Option<String>,
-    /// Its `cwd`.
+    /// The value of its `cwd`.
     pub cwd: Option<String>,
-    /// Its `session_id`.
+    /// The value of its `session_id`; empty when it has none.
     pub session_id: String,
-    /// Its `stop_hook_active`.
+    /// The value of its `stop_hook_active`; false when it has none.
     pub stop_hook_active: bool,
 }
 
 impl PayloadInput {
-    /// Reads what is needed of a payload.
+    /// Reads of a payload what is needed.
     ///
     /// # Errors
-    /// When it is no object or has no `hook_event_name`.
+    /// When the payload is no object, or has no `hook_event_name`.
     pub fn read(value: &Value<'_>) -> Result<PayloadInput, ReadError> {
         let fail =
             |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
@@ -81,7 +81,7 @@ impl PayloadInput {
 }
 
 impl Input {
-    /// The event's working directory, if it says one.
+    /// The event's working directory; `None` when it does not name one.
     #[must_use]
     pub fn cwd(&self) -> Option<&str> {
         match self {
@@ -90,7 +90,7 @@ impl Input {
         }
     }
 
-    /// The event's name as given.
+    /// The event's name, as the agent gave it.
     #[must_use]
     pub fn event_name(&self) -> Cow<'static, str> {
         match self {
@@ -99,7 +99,7 @@ impl Input {
         }
     }
 
-    /// The event, if hooksd knows it.
+    /// The event; `None` when hooksd does not know it.
     #[must_use]
     pub fn event(&self) -> Option<EventName> {
         match self {
@@ -109,21 +109,21 @@ impl Input {
     }
 }
 
-/// One handler that is for the event.
+/// One handler that was chosen for an event.
 #[derive(Debug, Clone)]
 pub struct Selected {
     /// The handler.
     pub handler: Handler,
-    /// What it reads; `None` when its matcher reached its bound and it counts as failed without running (D7).
+    /// What it reads on stdin; `None` when its matcher took too many steps, so that it counts as failed without running (D7).
     pub stdin: Option<Arc<[u8]>>,
 }
 
 /// What is to be done on an event.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// What reduction needs to know.
+    /// What the reduction needs to know of the event.
     pub facts: Facts,
-    /// The handlers, in configuration order.
+    /// The handlers that were chosen, in configuration order.
     pub selected: Vec<Selected>,
     /// What went wrong before anything ran.
     pub diagnostics: Vec<Diagnostic>,
@@ -132,14 +132,14 @@ pub struct Plan {
 fn facts(input: &Input) -> Option<Facts> {
     match input {
         Input::Invocation(invocation) => Some(Facts::of(&invocation.event)),
-        // A payload only says whether it is the first time.
+        // A payload only says whether the agent was made to go on at all, which counts as once.
         Input::Payload(payload) => {
             Some(Facts { event: payload.event?, continuation_count: i64::from(payload.stop_hook_active) })
         }
     }
 }
 
-/// What matchers are tested against.
+/// What matchers are compared with; `None` on events that have nothing to compare.
 fn subject_of(input: &Input) -> Result<Option<Cow<'_, str>>, ProjectionError> {
     match input {
         Input::Invocation(invocation) => Ok(subject(&invocation.event)?.map(Cow::Owned)),
@@ -147,16 +147,17 @@ fn subject_of(input: &Input) -> Result<Option<Cow<'_, str>>, ProjectionError> {
     }
 }
 
-/// How much expressions may take together where other requests wait behind them. Steps. Nearly all need less.
+/// How many steps all expressions may take together on a thread on which other requests wait. Steps. Nearly all events need
+/// less.
 const STEPS_AT_ONCE: usize = 10_000;
 
-/// What asking a matcher costs beside the steps that it takes. Steps.
+/// What it costs to ask a matcher, beside the steps that it takes. Steps.
 const STEPS_TO_ASK: usize = 50;
 
-/// How much of what it is tested against a matcher takes in for a step, before its first. Bytes.
+/// How much of the subject costs one step, before the first step of the search. Bytes.
 const BYTES_A_STEP: usize = 4;
 
-/// Asks a matcher within what is left of that, or gives up.
+/// Asks matchers within [`STEPS_AT_ONCE`] steps for all of them, and gives up beyond that.
 fn at_once() -> impl FnMut(&Matcher, Option<&str>) -> Result<Option<Matched>, TakesLonger> {
     let mut left = STEPS_AT_ONCE;
     move |matcher, subject| {
@@ -169,20 +170,20 @@ fn at_once() -> impl FnMut(&Matcher, Option<&str>) -> Result<Option<Matched>, Ta
     }
 }
 
-/// Nothing is known: the expressions need more time.
+/// The expressions need more time, so that nothing is known yet.
 struct TakesLonger;
 
-/// The handlers that are for an event.
+/// The handlers that were chosen for an event.
 #[derive(Debug, Clone)]
 pub struct Chosen {
     facts: Facts,
-    /// By their place in the snapshot, in configuration order, and whether each may run. What waits for its turn holds
-    /// no more than that.
+    /// The position of each handler in the snapshot, in configuration order, and whether it may run. An event that waits for
+    /// its turn holds no more than that.
     handlers: Vec<(usize, bool)>,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// What [`choose`] says, or `None` when the expressions need a thread where they hold up nobody.
+/// Chooses as [`choose`] does; `None` when the expressions take so long that they need a thread where they hold up nobody.
 #[must_use]
 pub fn choose_at_once(snapshot: &Snapshot, input: &Input) -> Option<Chosen> {
     choose_by(snapshot, input, at_once()).ok()?
@@ -222,7 +223,7 @@ fn choose_by<E>(
     };
     let mut last: Option<(&Arc<Matcher>, Option<Matched>)> = None;
     for (place, handler) in snapshot.candidates(chosen.facts.event, subject.as_deref()) {
-        // The handlers of a group share a matcher, which is asked once.
+        // The handlers of a group share one matcher, which is asked once.
         let matched = match last {
             Some((matcher, matched)) if Arc::ptr_eq(matcher, &handler.matcher) => matched,
             _ => ask(&handler.matcher, subject.as_deref())?,
@@ -260,7 +261,7 @@ fn choose_by<E>(
 }
 
 impl Chosen {
-    /// The plan when no handler is for the event.
+    /// The plan when no handler was chosen; `None` when one was.
     #[must_use]
     pub fn unmatched(&self) -> Option<Plan> {
         self.handlers.is_empty().then(|| self.without_handlers())
@@ -270,7 +271,7 @@ impl Chosen {
         Plan { facts: self.facts, selected: Vec::new(), diagnostics: self.diagnostics.clone() }
     }
 
-    /// The plan: with what the handlers read. The snapshot is the one that they were chosen from.
+    /// The plan, with what the handlers read. `snapshot` must be the one from which they were chosen.
     #[must_use]
     pub fn plan(&self, snapshot: &Snapshot, input: &Input, transcripts: &Transcripts) -> Plan {
         let mut plan = self.without_handlers();

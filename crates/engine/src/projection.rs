@@ -1,4 +1,5 @@
-//! The event in the handlers' terms: what matchers test and what handlers read (BEHAVIOUR section 3).
+//! Puts an event into the names that handlers know: makes what matchers are compared with and what handlers read
+//! (BEHAVIOUR section 3).
 
 use hooksd_config::legacy::LegacyEvent;
 use hooksd_json::Text;
@@ -9,21 +10,21 @@ use hooksd_protocol::payload::{self, Common, EffortLevel, Payload};
 
 use crate::tools;
 
-/// Why an event cannot be put into the handlers' terms; then no handler runs.
+/// Why an event cannot be put into the names that handlers know. No handler runs then.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProjectionError {
-    /// The kind of notification has no name handlers know.
+    /// Handlers know no name for this kind of notification.
     #[error("notifications of type {0:?} have no name that handlers know; known are {known}", known = KNOWN_NOTIFICATIONS.join(", "))]
     UnknownNotification(String),
-    /// SubagentStop without the subagent's transcript.
+    /// The event is a SubagentStop, and nobody has said where the subagent's transcript is.
     #[error("SubagentStop needs agent_transcript_path")]
     NoAgentTranscript,
-    /// The payload cannot be spelled in JSON.
+    /// The payload cannot be spelled in JSON, for this reason.
     #[error("the payload cannot be written: {0}")]
     Unwritable(String),
 }
 
-/// Types of notification and what handlers call them: all but the first keep their names.
+/// The kinds of notification that handlers know. All but the first keep their names.
 const KNOWN_NOTIFICATIONS: [&str; 6] = [
     "permission_required",
     "permission_prompt",
@@ -42,10 +43,10 @@ fn notification_type(kind: &Text) -> Result<&'static str, ProjectionError> {
     }
 }
 
-/// What matchers of the event are tested against; `None` on events that have nothing to match.
+/// What the event's matchers are compared with; `None` on events that have nothing to compare.
 ///
 /// # Errors
-/// When the kind of notification has no name handlers know.
+/// When handlers know no name for the kind of notification.
 pub fn subject(event: &Event) -> Result<Option<String>, ProjectionError> {
     let name = |text: &Text| Some(text.decoded().into_owned());
     Ok(match event {
@@ -63,19 +64,19 @@ pub fn subject(event: &Event) -> Result<Option<String>, ProjectionError> {
     })
 }
 
-/// Where transcripts are.
+/// Where the transcripts are that belong to an event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transcripts {
-    /// The session's.
+    /// The path of the session's transcript.
     pub session: String,
-    /// The subagent's.
+    /// The path of the subagent's transcript; `None` when nobody has said it.
     pub agent: Option<String>,
 }
 
-/// What handlers read on stdin.
+/// Makes what handlers read on stdin.
 ///
 /// # Errors
-/// When the event cannot be put into the handlers' terms.
+/// When the event cannot be put into the names that handlers know.
 pub fn stdin(invocation: &Invocation, transcripts: &Transcripts) -> Result<String, ProjectionError> {
     let payload = project(invocation, transcripts)?;
     serde_json::to_string(&payload).map_err(|error| ProjectionError::Unwritable(error.to_string()))
@@ -117,7 +118,7 @@ fn project(invocation: &Invocation, transcripts: &Transcripts) -> Result<Payload
         Event::PostToolUse(event) => Payload::PostToolUse(payload::PostToolUse {
             common: common(acting),
             tool: tools::project(&event.call),
-            // Tools that return nothing are tools too (D19).
+            // A tool may return nothing: null is passed on as well (D19).
             tool_response: event.result.clone(),
             tool_use_id: event.call.id.clone(),
             duration_ms: event.duration_ms.clone(),
@@ -177,7 +178,8 @@ fn common(invocation: &Invocation, transcripts: &Transcripts, agent: Option<&Age
     }
 }
 
-/// A path as Python's `pathlib` spells it: no empty or `.` parts, no trailing slash, exactly two leading slashes kept.
+/// Spells a path as Python's `pathlib` does: without empty parts, `.` parts and a slash at the end. Two slashes at the beginning
+/// stay two, and any other number of them becomes one.
 #[must_use]
 pub fn normalized_path(path: &str) -> String {
     let slashes = path.len() - path.trim_start_matches('/').len();
@@ -191,7 +193,7 @@ pub fn normalized_path(path: &str) -> String {
     if spelled.is_empty() { ".".to_owned() } else { spelled }
 }
 
-/// What a handler of the older form reads (BEHAVIOUR section 11): `{"event": NAME, ...}` in ASCII.
+/// Makes what a handler of the older form reads (BEHAVIOUR section 11): `{"event": NAME, ...}` in ASCII.
 #[must_use]
 pub fn legacy_stdin(event: LegacyEvent, thread_id: &str) -> String {
     let name = event.as_str();
@@ -203,12 +205,12 @@ pub fn legacy_stdin(event: LegacyEvent, thread_id: &str) -> String {
     }
 }
 
-/// What reduction needs to know of an event.
+/// What the reduction needs to know of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     /// The event.
     pub event: EventName,
-    /// How often the agent has been made to go on already; 0 on events without.
+    /// How often the agent has been made to go on already instead of stopping; 0 on events that are no stop.
     pub continuation_count: i64,
 }
 

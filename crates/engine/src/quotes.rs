@@ -1,5 +1,5 @@
-//! What diagnostics and reasons quote, told again without secrets. A quote is cut, and put on one line: what is left of a
-//! secret in it may not be recognised any more. So secrets are taken out of what was quoted, and it is quoted again.
+//! Takes secrets out of what diagnostics and reasons quote. A quote is cut and put on one line, so that what is left of a
+//! secret in it may not be recognised any more. Therefore secrets are taken out of what was quoted, and it is quoted again.
 
 use hooksd_config::Handler;
 
@@ -8,7 +8,7 @@ use crate::output::{excerpt, exit_reason, last_words};
 use crate::redact::{REDACTED, Redactor};
 use hooksd_protocol::outcome::{Captured, Outcome};
 
-/// What a handler has printed, without secrets.
+/// What a handler has printed on one stream, without secrets.
 #[must_use]
 pub fn printed(output: &Captured, redactor: &Redactor) -> String {
     let text = String::from_utf8_lossy(&output.bytes);
@@ -18,8 +18,8 @@ pub fn printed(output: &Captured, redactor: &Redactor) -> String {
     redactor.text(&text).unwrap_or_else(|| text.into_owned())
 }
 
-/// What [`crate::reduce`] has said of a handler, with all that it quotes of the handler's command and output made anew.
-/// The rest of the text is as it was.
+/// What [`crate::reduce`] has said of a handler, with every quote of the handler's command and output made anew without
+/// secrets. The rest of the text stays as it was.
 #[must_use]
 pub fn quote_again(said: &str, handler: &Handler, outcome: Option<&Outcome>, redactor: &Redactor) -> String {
     let command = command_text(handler);
@@ -33,7 +33,7 @@ pub fn quote_again(said: &str, handler: &Handler, outcome: Option<&Outcome>, red
     said
 }
 
-/// A remark without what it quotes, for where nobody has kept what the quote was cut from.
+/// A remark without what it quotes. This is for remarks of which nobody has kept what the quote was cut from.
 #[must_use]
 pub fn unquoted(said: &str) -> String {
     match said.split_once('"').and_then(|(before, rest)| Some((before, rest.rsplit_once('"')?.1))) {
@@ -42,7 +42,7 @@ pub fn unquoted(said: &str) -> String {
     }
 }
 
-/// The text with another quote in place of this one, made only when it is there.
+/// The text with another quote in place of this one. The other quote is made only when this one is there.
 fn replaced(text: String, quote: &str, again: impl FnOnce() -> String) -> String {
     if quote.is_empty() || !text.contains(quote) {
         return text;

@@ -1,5 +1,5 @@
-//! Taking secrets out of text that is written down. When in doubt more is taken out: a transcript without a word is
-//! still of use, a leaked key is not repaired.
+//! Takes secrets out of text that is written down. When in doubt it takes out more: a transcript without a word is still of
+//! use, and a key that has leaked stays leaked.
 
 use std::borrow::Cow;
 
@@ -10,13 +10,13 @@ use crate::environment::{has_word, is_secret};
 /// What stands in place of a secret.
 pub const REDACTED: &str = "[redacted]";
 
-/// The deepest nesting of a record. Levels.
+/// How deep a record may be nested. Levels.
 pub const MAX_DEPTH: usize = 128;
 
-/// Values of variables shorter than this are not looked for in texts: `TOKEN=1` would take every 1 out. Bytes.
+/// How long a variable's value must be to be looked for in texts. Bytes. `TOKEN=1` would take out every 1.
 const MIN_KNOWN: usize = 6;
 
-/// How keys of well-known services begin, and the characters that must follow at least.
+/// How the keys of well-known services begin, and how many characters must follow at least.
 const PREFIXES: [(&str, usize); 30] = [
     ("sk-", 8),
     ("sk_live_", 8),
@@ -50,22 +50,23 @@ const PREFIXES: [(&str, usize); 30] = [
     ("dop_v1_", 8),
 ];
 
-/// Names beside those of [`is_secret`] whose values are secrets.
+/// Words in names whose values are secrets, beside those that [`is_secret`] knows.
 const MORE_NAMES: [&str; 7] =
     ["PASSWD", "PASSPHRASE", "PWD", "CREDENTIAL", "PRIVATE", "AUTHORIZATION", "COOKIE"];
 
-/// Names whose value is the rest of the line.
+/// Words in names whose value is the rest of the line.
 const WHOLE_LINE: [&str; 2] = ["AUTHORIZATION", "COOKIE"];
 
 /// Takes secrets out of texts and JSON.
 #[derive(Debug, Clone, Default)]
 pub struct Redactor {
-    /// Values that are secret wherever they stand, longest first.
+    /// The values that are secret wherever they stand, the longest first.
     known: Vec<String>,
 }
 
 impl Redactor {
-    /// Knows the values of secret-named variables, which are secret wherever they stand.
+    /// Makes a redactor that knows these variables. The value of one whose name says that it is a secret is taken out wherever
+    /// it stands.
     #[must_use]
     pub fn new<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Redactor {
         let secret =
@@ -78,8 +79,8 @@ impl Redactor {
         Redactor { known }
     }
 
-    /// A JSON value as one line of JSON without secrets. What has none is spelled as it was. `None` when it is nested
-    /// deeper than [`MAX_DEPTH`].
+    /// Spells a JSON value on one line, without secrets. Parts that have no secret are spelled as they were. `None` when the
+    /// value is nested deeper than [`MAX_DEPTH`].
     #[must_use]
     pub fn json(&self, value: &Value<'_>) -> Option<String> {
         if value.depth() > MAX_DEPTH {
@@ -131,8 +132,8 @@ impl Redactor {
         (clean != text).then_some(clean)
     }
 
-    /// A text whose end is missing, without secrets. What may be the beginning of one goes as well: what a known value
-    /// begins with, and the last word.
+    /// A text whose end is missing, without secrets. What may be the beginning of a secret is taken out as well: the beginning
+    /// of a known value, and the last word.
     #[must_use]
     pub fn cut_text(&self, text: &str) -> String {
         let mut text = self.without_known(text).into_owned();
@@ -153,7 +154,7 @@ impl Redactor {
     }
 }
 
-/// How much of this value the text ends with. Bytes.
+/// How long the beginning of `value` is with which the text ends. Bytes.
 fn begun(text: &str, value: &str) -> usize {
     let mut lengths = value.char_indices().map(|(at, _)| at).rev();
     lengths.find(|length| value.get(..*length).is_some_and(|begin| text.ends_with(begin))).unwrap_or_default()
@@ -164,17 +165,17 @@ fn is_secret_name(name: &str) -> bool {
     is_secret(name) || has_word(name, &MORE_NAMES)
 }
 
-/// Up to where it is known already that something is not there: no stretch of the text is looked through twice, so that
-/// the work grows with the text and no faster. Bytes from the beginning of the text.
+/// Up to where it is known already that something is not there. Bytes from the beginning of the text. No stretch of the text
+/// is looked through twice with it, so that the work grows no faster than the text.
 #[derive(Default)]
 struct Known {
-    /// No `@` before this.
+    /// There is no `@` before this position.
     no_user: usize,
-    /// No dot inside of a token before this.
+    /// There is no dot inside of a token before this position.
     no_dot: usize,
 }
 
-/// What is secret by its looks or by the name before it.
+/// The text without what is secret by its looks or by the name before it.
 fn scan(text: &str) -> String {
     let mut known = Known::default();
     let mut out = String::with_capacity(text.len());
@@ -196,7 +197,8 @@ fn scan(text: &str) -> String {
     out
 }
 
-/// A secret at the beginning of `rest`, which begins `at` bytes into the text: bytes that stay, then bytes that go.
+/// Finds a secret at the beginning of `rest`, which begins `at` bytes into the text. Returns how many bytes stay, and how many
+/// after those are taken out.
 fn secret_at(rest: &str, before: Option<char>, at: usize, known: &mut Known) -> Option<(usize, usize)> {
     let boundary = before.is_none_or(|c| !c.is_ascii_alphanumeric());
     let start_of_name = before.is_none_or(|c| !is_name_char(c));
@@ -210,19 +212,19 @@ fn secret_at(rest: &str, before: Option<char>, at: usize, known: &mut Known) -> 
         .or_else(|| start_of_name.then(|| named(rest)).flatten())
 }
 
-/// The length of the beginning that consists of these characters. Bytes.
+/// How long the beginning of the text is that consists of such characters. Bytes.
 fn run(text: &str, allowed: impl Fn(char) -> bool) -> usize {
     looked(text.find(|c: char| !allowed(c)).unwrap_or(text.len()))
 }
 
-/// Where these words stand first. Bytes.
+/// Where these words stand first in the text. Bytes.
 fn find(text: &str, words: &str) -> Option<usize> {
     let found = text.find(words);
     looked(found.unwrap_or(text.len()));
     found
 }
 
-/// A stretch of the text that was looked through, in bytes. Tests count them: the sum is the work.
+/// Notes how many bytes were looked through, and returns them. Tests add them up: the sum is the work.
 fn looked(bytes: usize) -> usize {
     #[cfg(test)]
     tests::LOOKED.with(|sum| sum.set(sum.get() + bytes));
@@ -237,7 +239,7 @@ fn is_token_char(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.' | '~' | '+' | '/' | '=')
 }
 
-/// A private key in PEM form.
+/// Finds a private key in PEM form.
 fn private_key(rest: &str) -> Option<(usize, usize)> {
     let head = rest.strip_prefix("-----BEGIN ")?;
     let label = head.get(..find(head, "-----")?)?;
@@ -248,12 +250,12 @@ fn private_key(rest: &str) -> Option<(usize, usize)> {
     Some((0, find(rest, &end).map_or(rest.len(), |at| at + end.len())))
 }
 
-/// User and password in a URL.
+/// Finds the user and the password in a URL.
 fn credentials(rest: &str, at: usize, known: &mut Known) -> Option<(usize, usize)> {
     let after = rest.strip_prefix("://").filter(|_| at >= known.no_user)?;
     let authority =
         run(after, |c| !c.is_whitespace() && !matches!(c, '/' | '?' | '#' | '"' | '\'' | '<' | '>'));
-    // A password may hold an unescaped slash or at sign, if nobody has looked.
+    // A password may hold a slash or an at sign that should have been escaped.
     let line = run(after, |c| !c.is_whitespace() && !matches!(c, '"' | '\'' | '<' | '>'));
     if !after.get(..line)?.contains('@') {
         known.no_user = at + 3 + line;
@@ -265,7 +267,7 @@ fn credentials(rest: &str, at: usize, known: &mut Known) -> Option<(usize, usize
     (user_end > 0).then_some((3, user_end))
 }
 
-/// A key by its prefix, a JSON web token, or what comes after `Bearer`.
+/// Finds a key by its prefix, a JSON web token, or what comes after `Bearer`.
 fn token(rest: &str, at: usize, known: &mut Known) -> Option<(usize, usize)> {
     let first = rest.as_bytes().first();
     for (prefix, least) in PREFIXES {
@@ -290,7 +292,7 @@ fn token(rest: &str, at: usize, known: &mut Known) -> Option<(usize, usize)> {
             known.no_dot = at + length;
         }
     }
-    /// The shortest token after `Bearer`: shorter words are words. Bytes.
+    /// The shortest token after `Bearer`. Bytes. A shorter one is an ordinary word.
     const MIN_BEARER: usize = 8;
     let word = rest.get(..6).filter(|word| word.eq_ignore_ascii_case("bearer"))?;
     let after = rest.get(word.len()..)?;
@@ -299,7 +301,7 @@ fn token(rest: &str, at: usize, known: &mut Known) -> Option<(usize, usize)> {
     (space > 0 && length >= MIN_BEARER).then_some((word.len() + space, length))
 }
 
-/// `NAME=value`, `name: value`, `"name": "value"`, `--name value`, for names of secrets.
+/// Finds the value after the name of a secret: `NAME=value`, `name: value`, `"name": "value"`, `--name value`.
 fn named(rest: &str) -> Option<(usize, usize)> {
     let length = run(rest, is_name_char);
     let name = rest.get(..length).filter(|name| !name.is_empty())?;
@@ -317,7 +319,7 @@ fn named(rest: &str) -> Option<(usize, usize)> {
     } else {
         return None;
     }
-    // Last: most names are followed by something else.
+    // The name is looked at last, for most names are not followed by a value.
     if !is_secret_name(name) {
         return None;
     }
@@ -339,7 +341,7 @@ fn named(rest: &str) -> Option<(usize, usize)> {
     (length > 0).then_some((kept, length))
 }
 
-/// Where a quoted value ends: at a quote that is escaped no more than the opening one.
+/// How long a quoted value is. It ends at a quote that has no more backslashes before it than the opening one. Bytes.
 fn closing(text: &str, quote: char, escapes: usize) -> usize {
     let mut backslashes = 0;
     for (at, c) in text.char_indices() {

@@ -1,9 +1,11 @@
-//! Which escape sequences a handler may send to the person's terminal (BEHAVIOUR section 9): OSC 0, 1, 2, 9, 99 and
-//! 777, ended by BEL or ST, without control characters inside, and bare BEL. Anything else rejects the whole value.
+//! Says which escape sequences a handler may send to the person's terminal (BEHAVIOUR section 9). These are BEL, and OSC 0, 1,
+//! 2, 9, 99 and 777 that end with BEL or ST and have no control characters inside. With anything else the whole text is
+//! refused.
 
+/// The numbers of the OSC sequences that may be sent: titles, and notifications.
 const ALLOWED: [&str; 6] = ["0", "1", "2", "9", "99", "777"];
 
-/// Whether every part of `sequence` is allowed. An empty one is not.
+/// Whether every part of `sequence` may be sent. An empty text may not.
 #[must_use]
 pub fn is_allowed(sequence: &str) -> bool {
     let mut rest = sequence;
@@ -16,7 +18,7 @@ pub fn is_allowed(sequence: &str) -> bool {
     !sequence.is_empty()
 }
 
-/// What follows one allowed sequence at the beginning of `text`.
+/// What follows the sequence at the beginning of `text`; `None` when that is none which may be sent.
 fn one(text: &str) -> Option<&str> {
     if let Some(after) = text.strip_prefix('\u{7}') {
         return Some(after);

@@ -1,26 +1,27 @@
-//! Native tool names and inputs to the ones handlers know (BEHAVIOUR section 3).
+//! Turns the names and inputs of an agent's own tools into those that handlers know (BEHAVIOUR section 3).
 
 use hooksd_json::{Dialect, Integer, Kind, RawJson, Text, Value};
 use hooksd_protocol::invocation::Call;
 use hooksd_protocol::payload::Tool;
 
-/// What is done to one argument of a native tool.
+/// What is done to one argument of an agent's own tool.
 #[derive(Clone, Copy)]
 enum Change {
-    /// Passed on as it came.
+    /// It is passed on as it came.
     Keep,
     /// An integer of seconds becomes milliseconds.
     ToMilliseconds,
-    /// An integer that counts from 0 counts from 1.
+    /// An integer that counts from 0 becomes one that counts from 1.
     FromOne,
-    /// A literal text becomes an expression that matches it.
+    /// A literal text becomes an expression that matches exactly that text.
     Escape,
 }
 
-/// One argument: its native name, the name handlers know, and the change.
+/// One argument: the agent's own name for it, the name that handlers know, and what is done to it.
 type Argument = (&'static str, &'static str, Change);
 
-/// A native tool: its name, the name handlers know, and its arguments in the order they get them. Others are dropped.
+/// A tool of the agent's own: its name, the name that handlers know, and its arguments in the order in which handlers get them.
+/// Other arguments are left out.
 type NativeTool = (&'static str, &'static str, &'static [Argument]);
 
 const NATIVE_TOOLS: [NativeTool; 7] = [
@@ -68,12 +69,12 @@ const NATIVE_TOOLS: [NativeTool; 7] = [
     ("ls", "LS", &[("path", "path", Change::Keep)]),
 ];
 
-/// The native tools that handlers know by another name, with that name.
+/// The agent's own tools that handlers know by another name, each with that name.
 pub fn names() -> impl Iterator<Item = (&'static str, &'static str)> {
     NATIVE_TOOLS.iter().map(|(native, known, _)| (*native, *known))
 }
 
-/// The call as handlers see it.
+/// Turns a call of a tool into what handlers get.
 #[must_use]
 pub fn project(call: &Call) -> Tool {
     let name = call.name.decoded();
@@ -95,7 +96,7 @@ pub fn project(call: &Call) -> Tool {
     }
 }
 
-/// `mcp__SERVER__TOOL` with neither part empty, on one line.
+/// Whether a name is `mcp__SERVER__TOOL` on one line, with neither part empty.
 fn is_wire_mcp_name(name: &str) -> bool {
     let Some(rest) = name.strip_prefix("mcp__").filter(|_| !name.contains('\n')) else { return false };
     let after_first = rest.char_indices().nth(1).map_or(rest.len(), |(at, _)| at);
@@ -112,7 +113,7 @@ fn project_arguments(args: &RawJson, arguments: &[Argument]) -> RawJson {
             Some(format!("\"{known}\":{}", changed(&argument, *change)))
         })
         .collect();
-    // Every part is JSON already.
+    // This does not fail, for every part is JSON.
     RawJson::new(format!("{{{}}}", members.join(","))).unwrap_or_else(|_| args.clone())
 }
 
@@ -128,15 +129,15 @@ fn changed(argument: &Value<'_>, change: Change) -> String {
     }
 }
 
-/// Characters that mean something in an expression, as Python's `re.escape` knows them.
+/// The characters that Python's `re.escape` escapes, because they mean something in an expression.
 const SPECIAL: &str = "()[]{}?*+-|^$\\.&~# \t\n\r\u{b}\u{c}";
 
-/// Escapes the content of a JSON string token for use as an expression, leaving its spelling otherwise untouched.
+/// Escapes the content of a JSON string token for use as an expression, and leaves its spelling untouched otherwise.
 fn escape_string_token(token: &str) -> String {
     let mut out = String::with_capacity(token.len() + 8);
     let mut rest = token;
     while let Some(first) = rest.chars().next() {
-        // One unit: a plain character, or an escape sequence of the JSON spelling.
+        // A unit is a plain character, or an escape of the JSON spelling.
         let length = match (first, rest.as_bytes().get(1)) {
             ('\\', Some(b'u')) => 6,
             ('\\', _) => 2,
@@ -153,6 +154,7 @@ fn escape_string_token(token: &str) -> String {
     out
 }
 
+/// Whether a unit of a JSON string stands for a character that means something in an expression.
 fn unit_is_special(unit: &str) -> bool {
     let meant = match unit {
         "\\\\" => Some('\\'),

@@ -1,4 +1,4 @@
-//! Where the journal is, and that it is its owner's alone.
+//! Where the journal is, and how it is kept to its owner alone.
 
 use std::fs::{self, DirBuilder, OpenOptions, Permissions};
 use std::io;
@@ -11,14 +11,14 @@ use rustix::fs::OFlags;
 use crate::error::JournalError;
 use crate::schema::database;
 
-/// The journal of a config dir.
+/// The path of the journal that belongs to a config dir.
 #[must_use]
 pub fn path(config_dir: &Path) -> PathBuf {
     config_dir.join(".state").join("hooksd").join("journal.db")
 }
 
-/// Makes the file with its folders, or sees to it that the one that is there is ours alone. The config dir itself is
-/// not made: somebody may have taken it away on purpose.
+/// Makes the file and its folders, or checks that the file which is there belongs to this user alone. The config dir itself
+/// is not made, because somebody may have removed it on purpose.
 pub(crate) fn prepare(path: &Path) -> Result<(), JournalError> {
     let system = |source| JournalError::System { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -51,16 +51,16 @@ pub(crate) fn prepare(path: &Path) -> Result<(), JournalError> {
     file.set_permissions(Permissions::from_mode(0o600)).map_err(system)
 }
 
-/// Opens the database. Folders may be links, as those of people who keep their configuration elsewhere are; the file may
-/// not, so that nobody can have another one written to.
+/// Opens the database. Its folders may be links, as they are for people who keep their configuration elsewhere. The file may
+/// not be one, so that nobody can have another file written to.
 pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, JournalError> {
-    // SQLite's flag is about every part of the path.
+    // SQLite's flag refuses links in every part of the path, so that the folder is resolved before.
     let real = path.parent().and_then(|folder| Some(fs::canonicalize(folder).ok()?.join(path.file_name()?)));
     let flags = access | OpenFlags::SQLITE_OPEN_NOFOLLOW | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     Connection::open_with_flags(real.as_deref().unwrap_or(path), flags).map_err(database(path))
 }
 
-/// The database and what SQLite keeps beside it.
+/// The paths of the database and of the two files that SQLite keeps beside it: the log and the shared memory.
 pub(crate) fn files(path: &Path) -> [PathBuf; 3] {
     ["", "-wal", "-shm"].map(|end| {
         let mut name = path.as_os_str().to_owned();
@@ -69,7 +69,8 @@ pub(crate) fn files(path: &Path) -> [PathBuf; 3] {
     })
 }
 
-/// Moves the database out of the way, over what was moved there before: one is kept of each kind.
+/// Moves the database out of the way, to its path with `kind` at the end. It replaces what was moved there before, so that
+/// one of each kind is kept.
 pub(crate) fn move_aside(path: &Path, kind: &str) -> io::Result<PathBuf> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{kind}"));
@@ -83,7 +84,7 @@ pub(crate) fn move_aside(path: &Path, kind: &str) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
-/// What tells one file from another.
+/// What tells one file from another: its device and its inode. `None` when there is no file.
 pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
     fs::symlink_metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }

@@ -1,12 +1,14 @@
-//! The journal: what ran and why it was decided so, in one SQLite file of its owner's alone.
+//! The journal: what ran on each event and why it was decided so, in one SQLite file that its owner alone can read.
+//!
+//! The daemon writes it; the daemon and hooksctl read it.
 //!
 //! What a caller may rely on:
-//! 1. What [`Writer::append`] has written survives the end of the process, however that comes, and the file is whole.
-//! 2. A file that is broken, or of another version, is moved aside with a reason and never overwritten; one that is not
-//!    ours alone is not touched at all.
-//! 3. [`query`] reads beside a writer, and without one. Neither knows a runtime: both block.
+//! 1. What [`Writer::append`] has written survives the end of the process, however it ends, and the file stays whole.
+//! 2. A file that is damaged, or has another version, is moved aside with a reason and never overwritten. A file that does
+//!    not belong to this user alone is not touched at all.
+//! 3. [`query`] reads while a writer writes, and without one. Both block their thread.
 //!
-//! Records come here without secrets already: this crate writes what it is given.
+//! This crate writes what it is given: whoever hands over a record has removed the secrets from it.
 #![forbid(unsafe_code)]
 
 mod error;

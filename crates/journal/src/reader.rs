@@ -1,4 +1,4 @@
-//! Reading: newest first, a page at a time.
+//! Reads records, the newest first, one page at a time.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -13,19 +13,20 @@ use crate::error::JournalError;
 use crate::folder::connect;
 use crate::schema::{check, database, is_empty};
 
-/// How many records a page has unless more or fewer are asked for. Records.
+/// How many records a page has when the query does not say. Records.
 pub const DEFAULT_LIMIT: u32 = 100;
 
-/// The most records of a page. Records.
+/// The most records that a page may have. Records.
 pub const MAX_LIMIT: u32 = 1000;
 
-/// The most a page holds. Bytes of JSON. A page ends early when its records are long; `cursor` goes on.
+/// How much JSON a page holds before it ends. Bytes. When its records are long it has fewer of them, and its `cursor` leads
+/// to the rest.
 const MAX_PAGE: usize = 8 * 1024 * 1024;
 
-/// How long to wait for a writer that holds the database. Milliseconds.
+/// How long a reader waits for a writer that holds the database. Milliseconds.
 const BUSY_MS: u64 = 2000;
 
-/// Reads what a query asks for. Blocks.
+/// Reads one page of the records that a query asks for. It blocks its thread.
 ///
 /// # Errors
 /// When there is no journal, or it cannot be read.
@@ -34,14 +35,15 @@ pub fn query(path: &Path, wanted: &JournalQuery) -> Result<JournalPage, JournalE
     read(&connection, wanted).map_err(database(path))
 }
 
-/// The newest record of each agent that came by a bridge, by the agent's name. Blocks; reads all of the journal once.
+/// The newest record of each agent that came by a bridge, by the agent's name. It blocks its thread, and reads the whole
+/// journal once.
 ///
 /// # Errors
 /// When there is no journal, or it cannot be read.
 pub fn last_of_agents(path: &Path) -> Result<BTreeMap<String, JournalRecord>, JournalError> {
     let connection = open(path)?;
     let read = || -> Result<BTreeMap<String, JournalRecord>, rusqlite::Error> {
-        // Beside the one max, SQLite gives the other columns of the same row.
+        // SQLite takes the other columns from the row that has the maximum.
         let mut statement = connection.prepare(
             "SELECT max(id), record ->> 'agent' AS agent, record FROM event WHERE agent IS NOT NULL GROUP BY agent",
         )?;
@@ -57,7 +59,7 @@ pub fn last_of_agents(path: &Path) -> Result<BTreeMap<String, JournalRecord>, Jo
 }
 
 fn open(path: &Path) -> Result<Connection, JournalError> {
-    // Looked at first: to open a FIFO is to wait for somebody who writes.
+    // The kind of the file is checked before it is opened: opening a FIFO would wait for somebody who writes.
     match fs::symlink_metadata(path) {
         Ok(found) if found.is_file() => {}
         Ok(_) => {
@@ -88,7 +90,7 @@ fn read(connection: &Connection, wanted: &JournalQuery) -> Result<JournalPage, r
         values.push((name, value));
     };
     if let Some(id) = &wanted.invocation_id {
-        // What comes after every id that begins so: ids are hexadecimal digits and hyphens.
+        // Ids consist of hexadecimal digits and hyphens, so that `~` comes after every id that begins with this one.
         let id = id.to_lowercase();
         add("invocation >= :id", ":id", Box::new(id.clone()));
         add("invocation < :beyond", ":beyond", Box::new(format!("{id}~")));
@@ -140,7 +142,7 @@ fn read(connection: &Connection, wanted: &JournalQuery) -> Result<JournalPage, r
         bytes += record.len();
         seen += 1;
         last = Some(row.get(0)?);
-        // A record that a later version has written may not fit; the others do.
+        // A record that a later version has written may not fit, and is left out.
         page.records.extend(serde_json::from_str::<JournalRecord>(&record).ok());
     }
     Ok(page)

@@ -1,7 +1,7 @@
-//! The one table. What is looked for has a column; everything else is in the record's JSON.
+//! The database's one table. What queries look for has a column of its own; everything else is in the record's JSON.
 //!
-//! It has no index: keeping two in order made each record write six times the bytes (6.0 KB instead of 1.0 KB to the log,
-//! in a journal of 64 MiB), at every event, and saved a tenth of a second when somebody looked for one of them.
+//! The table has no index. Two indexes made each event write six times the bytes (6.0 KB instead of 1.0 KB to the log, in a
+//! journal of 64 MiB), and saved a tenth of a second when somebody looked for an event.
 
 use std::path::Path;
 
@@ -9,13 +9,13 @@ use rusqlite::Connection;
 
 use crate::error::JournalError;
 
-/// The version of the schema.
+/// The version of the schema that this program writes.
 pub(crate) const VERSION: i64 = 2;
 
-/// The version before, which is read as it is and brought to ours before it is written to.
+/// The version before, which had indexes. It is read as it is, and brought to the present version before it is written to.
 const INDEXED: i64 = 1;
 
-/// Marks the file as a journal of ours: "hook" in ASCII.
+/// The application id that marks an SQLite file as a journal: "hook" in ASCII.
 const APPLICATION: i64 = 0x686f_6f6b;
 
 const TABLES: &str = "
@@ -33,15 +33,17 @@ CREATE TABLE event (
 
 const FROM_INDEXED: &str = "DROP INDEX IF EXISTS event_by_invocation; DROP INDEX IF EXISTS event_by_session;";
 
+/// Makes an error of the journal from an error of SQLite.
 pub(crate) fn database(path: &Path) -> impl Fn(rusqlite::Error) -> JournalError {
     move |source| JournalError::Database { path: path.to_owned(), source }
 }
 
+/// The value of a pragma.
 fn number(connection: &Connection, pragma: &str) -> Result<i64, rusqlite::Error> {
     connection.pragma_query_value(None, pragma, |row| row.get(0))
 }
 
-/// Sees to it that the database is one of ours; makes it one if it is empty.
+/// Checks that the database is a journal, and makes it one if it is empty.
 pub(crate) fn ensure(connection: &Connection, path: &Path) -> Result<(), JournalError> {
     let failed = database(path);
     if !is_empty(connection, path)? {
@@ -57,7 +59,8 @@ pub(crate) fn ensure(connection: &Connection, path: &Path) -> Result<(), Journal
     make().map_err(&failed)
 }
 
-/// Brings the version before to ours. What is damaged must have been found out: this changes it.
+/// Brings a database of the version before to the present one. It changes the file, so that the caller must have looked for
+/// damage before.
 pub(crate) fn upgrade(connection: &Connection, path: &Path) -> Result<(), JournalError> {
     if check(connection, path)? == INDEXED {
         let sql = format!("BEGIN IMMEDIATE; {FROM_INDEXED} PRAGMA user_version = {VERSION}; COMMIT;");
@@ -66,12 +69,12 @@ pub(crate) fn upgrade(connection: &Connection, path: &Path) -> Result<(), Journa
     Ok(())
 }
 
-/// Whether nothing was written into it yet: somebody is making it right now.
+/// Whether the database has no table yet, because somebody is making it right now.
 pub(crate) fn is_empty(connection: &Connection, path: &Path) -> Result<bool, JournalError> {
     Ok(number(connection, "schema_version").map_err(database(path))? == 0)
 }
 
-/// Refuses what is not a journal of a version that can be read; its version.
+/// Checks that the database is a journal of a version that can be read, and returns that version.
 pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, JournalError> {
     let failed = database(path);
     if number(connection, "application_id").map_err(&failed)? != APPLICATION {
@@ -85,7 +88,7 @@ pub(crate) fn check(connection: &Connection, path: &Path) -> Result<i64, Journal
     Ok(found)
 }
 
-/// Looks for damage.
+/// Has SQLite check the database for damage.
 pub(crate) fn look_for_damage(connection: &Connection, path: &Path) -> Result<(), JournalError> {
     let found: String =
         connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0)).map_err(database(path))?;

@@ -1,4 +1,4 @@
-//! Writing: whole batches, each in one transaction; pruning by size and age.
+//! Writes records in batches, each in one transaction, and removes old ones by size and age.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,37 +12,40 @@ use crate::error::JournalError;
 use crate::folder::{connect, files, identity, move_aside, prepare};
 use crate::schema::{database, ensure, look_for_damage, upgrade};
 
-/// How long to wait for somebody who holds the database. Milliseconds. A reader never does; another writer may.
+/// How long the writer waits for another process that holds the database. Milliseconds. A reader never holds it; another
+/// writer may.
 const BUSY_MS: u64 = 1000;
 
-/// What the writer keeps in memory of the database. KiB. It appends.
+/// How much of the database the writer keeps in memory. KiB. It needs little, for it only appends.
 const CACHE_KIB: i64 = 256;
 
 /// How far the log beside the database may grow before it is to be written back. Bytes.
 const LONG_LOG: u64 = 2 * 1024 * 1024;
 
-/// The same while there is much to write: the first record after that waits for the disk. Bytes.
+/// How far the log may grow while there is much to write, before it is to be written back. Bytes. The first record after that
+/// waits for the disk.
 const LONG_LOG_IN_A_FLOOD: u64 = 8 * 1024 * 1024;
 
-/// A log that grew beyond this was never written back to its end, for somebody always wrote: now nobody may. Bytes.
+/// The length beyond which nothing more is to be written before the log is written back. Bytes. A log grows so long only when
+/// somebody always wrote while it was written back, so that its end was never reached.
 const ENDLESS_LOG: u64 = 32 * 1024 * 1024;
 
-/// How much of the log stays on disk once it was written back. Bytes. Less than what makes it long.
+/// How much of the log's file stays on disk once it was written back. Bytes. It is less than what makes the log long.
 const LOG_KEPT: i64 = 1024 * 1024;
 
-/// How long a record usually is. Bytes; a longer one takes more.
+/// For how long a record there is room at first. Bytes. The room grows for a longer one.
 const USUAL_RECORD: usize = 2048;
 
-/// How many records go at once when there are too many. Records. A delete holds up the next batch for that long.
+/// How many records are removed at once when there are too many. Records. The next batch waits while they are removed.
 const PRUNED_AT_ONCE: i64 = 1000;
 
-/// Pages given back to the file system at once. Pages.
+/// How many free pages are given back to the file system at once. Pages.
 const FREED_AT_ONCE: i64 = 2000;
 
 /// What is to be done about the log beside the database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Log {
-    /// Nothing.
+    /// Nothing is to be done.
     Short,
     /// It should be written back.
     Long,
@@ -50,7 +53,8 @@ pub enum Log {
     Endless,
 }
 
-/// How long the log beside the database is, when there is much to write (a flood) or not.
+/// Says what is to be done about the log beside the database. `flood` says that there is much to write, which allows a longer
+/// log.
 #[must_use]
 pub fn log(path: &Path, flood: bool) -> Log {
     let [_, log, _] = files(path);
@@ -62,10 +66,10 @@ pub fn log(path: &Path, flood: bool) -> Log {
     }
 }
 
-/// Writes the log back into the database, beside its writer. Blocks for as long as the disk takes.
+/// Writes the log back into the database, on a connection beside the writer's. It blocks for as long as the disk takes.
 ///
 /// # Errors
-/// When the database refuses.
+/// When SQLite cannot do it.
 pub fn write_back(path: &Path) -> Result<(), JournalError> {
     let failed = database(path);
     let connection = connect(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
@@ -75,13 +79,13 @@ pub fn write_back(path: &Path) -> Result<(), JournalError> {
 /// A database that was moved out of the way.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Aside {
-    /// Where it is now.
+    /// The path where it is now.
     pub path: PathBuf,
     /// What was wrong with it.
     pub reason: String,
 }
 
-/// The one writer of a journal.
+/// The writer of a journal. A journal has one at a time.
 #[derive(Debug)]
 pub struct Writer {
     connection: Connection,
@@ -90,7 +94,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Opens the journal, or makes one. A damaged one, and one of another version, is moved aside first.
+    /// Opens the journal, or makes one. A journal that is damaged or has another version is moved aside before, which the
+    /// second result says.
     ///
     /// # Errors
     /// When the folder or the file cannot be used, or something else stands in its place.
@@ -117,7 +122,7 @@ impl Writer {
         connection.busy_timeout(Duration::from_millis(BUSY_MS)).map_err(&failed)?;
         ensure(&connection, path)?;
         let set = || -> Result<(), rusqlite::Error> {
-            // What was committed survives the end of the process; the end of the machine may cost the last seconds.
+            // What was committed survives the end of the process. A power failure may cost the last seconds.
             connection.pragma_update(None, "synchronous", "NORMAL")?;
             connection.pragma_update(None, "cache_size", -CACHE_KIB)?;
             connection.pragma_update(None, "wal_autocheckpoint", 0)?;
@@ -129,16 +134,16 @@ impl Writer {
         Ok(Writer { identity: identity(path), connection, path: path.to_owned() })
     }
 
-    /// Whether the file is still the one at its path. A journal that was removed is not written to for ever.
+    /// Whether the file that is written to is still the one at its path. If it was removed, the journal has to be opened anew.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.identity.is_some() && identity(&self.path) == self.identity
     }
 
-    /// Writes records, all of them or none.
+    /// Writes records: either all of them or none.
     ///
     /// # Errors
-    /// When the database refuses: a full disk, a folder that has gone.
+    /// When SQLite cannot write them, for example because the disk is full or the folder has gone.
     pub fn append(&mut self, records: &[JournalRecord]) -> Result<(), JournalError> {
         let failed = database(&self.path);
         let transaction = self.connection.transaction().map_err(&failed)?;
@@ -150,7 +155,7 @@ impl Writer {
             for record in records {
                 text.clear();
                 serde_json::to_writer(&mut text, record)?;
-                // It is UTF-8: nothing is copied.
+                // The JSON is UTF-8, so that nothing is copied here.
                 let text = String::from_utf8_lossy(&text);
                 let time = record.time.micros();
                 let JournalRecord { invocation_id, session, event, tool, outcome, .. } = record;
@@ -162,11 +167,11 @@ impl Writer {
         transaction.commit().map_err(&failed)
     }
 
-    /// Removes the oldest records, some at a time, while all of them take more than `max_bytes`; whether it did. Cheap
-    /// when there is nothing to do.
+    /// Removes some of the oldest records if all of them take more than `max_bytes`, and says whether it did. It is cheap when
+    /// there is nothing to do.
     ///
     /// # Errors
-    /// When the database refuses.
+    /// When SQLite cannot do it.
     pub fn forget_excess(&mut self, max_bytes: u64) -> Result<bool, JournalError> {
         let failed = database(&self.path);
         if self.bytes().map_err(&failed)? <= max_bytes {
@@ -177,11 +182,11 @@ impl Writer {
         Ok(oldest.execute([PRUNED_AT_ONCE]).map_err(&failed)? > 0)
     }
 
-    /// Removes what is older than `max_age`, some at a time, and gives free pages back to the file system; whether there
-    /// is more to do.
+    /// Removes some of the records that are older than `max_age`, and gives free pages back to the file system. Says whether
+    /// there may be more to do.
     ///
     /// # Errors
-    /// When the database refuses.
+    /// When SQLite cannot do it.
     pub fn forget_old(&mut self, max_age: Duration) -> Result<bool, JournalError> {
         let failed = database(&self.path);
         let oldest = SystemTime::now().checked_sub(max_age).unwrap_or(UNIX_EPOCH);
@@ -201,7 +206,7 @@ impl Writer {
         Ok(too_old > 0)
     }
 
-    /// What the records take.
+    /// How much of the file the records take. Bytes.
     fn bytes(&self) -> Result<u64, rusqlite::Error> {
         let number = |pragma| self.connection.pragma_query_value(None, pragma, |row| row.get::<_, i64>(0));
         let pages = number("page_count")? - number("freelist_count")?;

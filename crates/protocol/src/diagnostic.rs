@@ -1,15 +1,15 @@
-//! Why something did not count: a diagnostic never loses the event it belongs to.
+//! Says why something did not count. A diagnostic costs only what it is about, and never the event.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How much it matters.
+/// How much a diagnostic matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// Only for somebody who is looking.
+    /// It is only for somebody who is looking for a cause.
     Debug,
     /// Something had no effect, or less than its author wanted.
     Warning,
@@ -31,22 +31,22 @@ impl fmt::Display for Severity {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Diagnostic {
-    /// What kind of remark; stable, for programs. See [`code`].
+    /// The kind of remark, for programs; it does not change. See [`code`].
     pub code: String,
     /// How much it matters.
     pub severity: Severity,
-    /// What happened and what to do, for people; the wording may change.
+    /// What happened and what to do, for people. The wording may change.
     pub message: String,
-    /// Which handler, as `EVENT:group:handler`.
+    /// The id of the handler that it is about, `EVENT:group:handler`; null when it is about no handler.
     #[serde(default)]
     pub handler_id: Option<String>,
-    /// Which field of which document, request or answer.
+    /// The field of a document, a request or an output that it is about; null when it is about no field.
     #[serde(default)]
     pub field: Option<String>,
 }
 
 impl Diagnostic {
-    /// A warning without handler or field.
+    /// Makes a warning without a handler or a field.
     #[must_use]
     pub fn warning(code: &str, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
@@ -58,19 +58,19 @@ impl Diagnostic {
         }
     }
 
-    /// The same with another severity.
+    /// The diagnostic with this severity.
     #[must_use]
     pub fn severity(self, severity: Severity) -> Diagnostic {
         Diagnostic { severity, ..self }
     }
 
-    /// The same about this handler.
+    /// The diagnostic, about the handler with this id.
     #[must_use]
     pub fn handler(self, id: &str) -> Diagnostic {
         Diagnostic { handler_id: Some(id.to_owned()), ..self }
     }
 
-    /// The same about this field.
+    /// The diagnostic, about this field.
     #[must_use]
     pub fn field(self, field: impl Into<String>) -> Diagnostic {
         Diagnostic { field: Some(field.into()), ..self }

@@ -29,11 +29,12 @@ pub enum EventName {
 pub enum Owner {
     /// The agent's front.
     Client,
-    /// Its graph or server side. A session is told which of these have handlers, to skip emitting the others.
+    /// The agent's graph or server side. A session is told which of these events have handlers, so that it need not send the
+    /// others.
     Server,
 }
 
-/// What happens to stdout that is not JSON, of a handler that exits 0.
+/// What stdout means that is not JSON, when the handler exits with 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PlainOutput {
     /// It is context for the agent.
@@ -45,7 +46,7 @@ pub enum PlainOutput {
 /// How long a handler may run by default. Seconds (BEHAVIOUR section 2).
 pub const DEFAULT_TIMEOUT_SECONDS: f64 = 600.0;
 
-/// The same for UserPromptSubmit, where a person is waiting. Seconds (BEHAVIOUR section 2).
+/// How long a handler of UserPromptSubmit may run by default, where a person is waiting. Seconds (BEHAVIOUR section 2).
 pub const PROMPT_TIMEOUT_SECONDS: f64 = 30.0;
 
 impl EventName {
@@ -84,7 +85,7 @@ impl EventName {
         }
     }
 
-    /// Who originates it.
+    /// Who originates the event.
     #[must_use]
     pub fn owner(self) -> Owner {
         match self {
@@ -103,7 +104,7 @@ impl EventName {
         !matches!(self, EventName::Stop | EventName::UserPromptSubmit)
     }
 
-    /// How long a handler without its own timeout may run, in seconds.
+    /// How long a handler may run that has no timeout of its own. Seconds.
     #[must_use]
     pub fn default_timeout_seconds(self) -> f64 {
         if self == EventName::UserPromptSubmit { PROMPT_TIMEOUT_SECONDS } else { DEFAULT_TIMEOUT_SECONDS }
@@ -130,7 +131,7 @@ impl EventName {
         )
     }
 
-    /// Whether handlers finish although the client has gone (D11): the agent is exiting by definition.
+    /// Whether handlers finish although the client has gone (D11). They do when the agent is about to exit anyway.
     #[must_use]
     pub fn outlives_client(self) -> bool {
         self == EventName::SessionEnd

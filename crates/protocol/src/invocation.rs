@@ -1,5 +1,5 @@
-//! What happened in a session: the domain form of an event, as agents that know hooksd send it
-//! (BEHAVIOUR section 2). Unknown fields are an error: these are made by code, a typo must fail loudly.
+//! What has happened in a session: the domain form of an event, which agents send that know hooksd (BEHAVIOUR section 2).
+//! Unknown fields are an error. Code makes these events, and a typo in it must fail loudly.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -31,13 +31,13 @@ pub enum Effort {
     Max,
 }
 
-/// A (sub)agent.
+/// An agent or a subagent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Agent {
-    /// Its id.
+    /// The id of the agent.
     pub id: Text,
-    /// Its name; what SubagentStart and SubagentStop matchers test.
+    /// The name of the agent; this is what matchers of SubagentStart and SubagentStop are compared with.
     pub name: Text,
 }
 
@@ -45,11 +45,11 @@ pub struct Agent {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Context {
-    /// The conversation.
+    /// The id of the conversation.
     pub thread_id: Text,
     /// The session's working directory, absolute (D20): handlers run in it.
     pub cwd: String,
-    /// The prompt being worked on.
+    /// The id of the prompt that the agent is working on.
     #[serde(default, deserialize_with = "optional_uuid")]
     #[schemars(with = "Option<Uuid>")]
     pub prompt_id: Option<Uuid>,
@@ -58,10 +58,10 @@ pub struct Context {
     /// How much the model thinks.
     #[serde(default)]
     pub effort: Option<Effort>,
-    /// The agent that is acting, if it is not the main one.
+    /// The subagent that is acting; null when the main agent is.
     #[serde(default)]
     pub agent: Option<Agent>,
-    /// Opaque revision of the transcript; accepted, not passed on.
+    /// The revision of the transcript, which is accepted and not passed on.
     #[serde(default)]
     pub transcript_revision: Option<Text>,
 }
@@ -120,7 +120,7 @@ wire_names! {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Call {
-    /// The call's id.
+    /// The id of the call.
     pub id: Text,
     /// The tool's native name: `execute`, `write_file`, ... or any other.
     pub name: Text,
@@ -136,12 +136,12 @@ pub struct Call {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Notice {
-    /// Its kind; BEHAVIOUR section 3 lists those that can be projected.
+    /// The kind of notification; BEHAVIOUR section 3 lists those that handlers know.
     #[serde(rename = "type")]
     pub kind: Text,
-    /// The text.
+    /// The text of the notification.
     pub message: Text,
-    /// A title.
+    /// The title of the notification.
     #[serde(default)]
     pub title: Option<Text>,
 }
@@ -202,7 +202,7 @@ macro_rules! events {
         }
 
         impl Event {
-            /// Which event.
+            /// The name of the event.
             #[must_use]
             pub fn name(&self) -> EventName {
                 match self { $(Event::$name(_) => EventName::$name),+ }
@@ -283,7 +283,7 @@ impl Invocation {
     /// Reads `{context, event}`.
     ///
     /// # Errors
-    /// The path and reason of the first field that does not fit; a null in `args` of the wrong kind counts too.
+    /// The path and the reason of the first field that does not fit.
     pub fn read(value: &Value<'_>, reading: Reading) -> Result<Invocation, ReadError> {
         if !value.is_object() {
             let message = format!("expected an object, got {}", value.kind().noun());
@@ -310,8 +310,8 @@ fn optional_uuid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Uu
     Option::<String>::deserialize(deserializer)?.map(|text| uuid_from(&text)).transpose()
 }
 
-/// Any usual spelling of a UUID: hyphenated, plain, in braces, as a URN (D23). The URN's prefix is lower case, as
-/// recorded (vector `transport/request/id-urn-upper`).
+/// Reads a UUID in any usual spelling: with hyphens, without, in braces, or as a URN (D23). The prefix of a URN must be in lower
+/// case, as recorded (vector `transport/request/id-urn-upper`).
 ///
 /// # Errors
 /// When the text is none of these.
@@ -328,20 +328,20 @@ fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D::Erro
     if value.get().starts_with('{') { Ok(value) } else { Err(serde::de::Error::custom("expected an object")) }
 }
 
-/// A hook request as an agent's server side makes it (BEHAVIOUR section 10): every field is required.
+/// A hook request that the server side of an agent makes (BEHAVIOUR section 10). Every field is required.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ServerRequest {
     /// Always 1.
     pub protocol_version: crate::methods::ProtocolVersion,
-    /// Repeating an id gives the same answer.
+    /// The id of the event. A request with the id of an earlier one gets the same answer.
     pub invocation_id: crate::methods::InvocationId,
-    /// The snapshot the caller believes in.
+    /// The id of the snapshot that the caller believes in.
     pub snapshot_id: String,
-    /// The caller's run.
+    /// The id of the caller's run, for its own records.
     pub run_id: String,
     /// The event.
     pub invocation: Invocation,
-    /// When the answer is no longer wanted.
+    /// From when on the answer is no longer wanted.
     pub deadline: crate::timestamp::Timestamp,
 }
 
@@ -349,7 +349,7 @@ impl ServerRequest {
     /// Reads a request.
     ///
     /// # Errors
-    /// The path and reason of the first field that does not fit; also a cwd that is not absolute (D20).
+    /// The path and the reason of the first field that does not fit. A cwd that is not absolute does not fit (D20).
     pub fn read(value: &Value<'_>) -> Result<ServerRequest, ReadError> {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -379,10 +379,11 @@ impl ServerRequest {
         })
     }
 
-    /// Reads a request wrapped the way an agent's graph interrupts for it: `{"type": "hook_invocation", "request"}`.
+    /// Reads a request in the wrapper with which the graph of an agent interrupts itself:
+    /// `{"type": "hook_invocation", "request": ...}`.
     ///
     /// # Errors
-    /// As [`ServerRequest::read`]; also when the wrapper is another one.
+    /// The errors of [`ServerRequest::read`], and one when the wrapper is another one.
     pub fn read_interrupt(value: &Value<'_>) -> Result<ServerRequest, ReadError> {
         let fail =
             |path: &str, message: &str| ReadError { path: path.to_owned(), message: message.to_owned() };
@@ -397,17 +398,17 @@ impl ServerRequest {
         ServerRequest::read(&request).map_err(|error| error.within("request"))
     }
 
-    /// Whether an interrupt of an agent's graph is a hook request at all.
+    /// Whether an interrupt of an agent's graph is a hook request.
     #[must_use]
     pub fn is_interrupt(value: &Value<'_>) -> bool {
         value.get("type").and_then(|kind| kind.as_str()).as_deref() == Some("hook_invocation")
     }
 }
 
-/// Checks that a working directory is one: absolute and without NUL (D20).
+/// Checks that a working directory is an absolute path without NUL (D20).
 ///
 /// # Errors
-/// With path `cwd`, when it is not.
+/// An error with the path `cwd` when it is not.
 pub fn check_cwd(cwd: &str) -> Result<(), ReadError> {
     let fail = |message: &str| Err(ReadError { path: "cwd".to_owned(), message: message.to_owned() });
     if !cwd.starts_with('/') {

@@ -1,5 +1,5 @@
-//! What a handler prints on stdout when it exits 0 (BEHAVIOUR section 8). Read leniently, as recorded: people write
-//! it. Unknown keys are no error here; the reader reports those of the top level.
+//! What a handler prints on stdout when it exits with 0 (BEHAVIOUR section 8). People write it, so that it is read leniently, as
+//! recorded. Unknown keys are no error here; the engine reports those of the top level.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,7 +7,7 @@ use serde::Deserialize;
 use crate::event::EventName;
 use hooksd_json::{ReadError, Reading, Value, read};
 
-/// The top-level keys of the protocol.
+/// The top-level keys that the output protocol knows.
 pub const KEYS: [&str; 8] = [
     "continue",
     "stopReason",
@@ -19,11 +19,11 @@ pub const KEYS: [&str; 8] = [
     "hookSpecificOutput",
 ];
 
-/// The deepest nesting read in a value that a handler wants applied (`updatedInput`, ...). Levels. The reference
-/// refuses more than about 255; nothing real comes near.
+/// How deep a value may be nested that a handler wants to have applied, such as `updatedInput`. Levels. The reference refuses
+/// more than about 255; nothing real comes near.
 pub const MAX_UPDATE_DEPTH: usize = 253;
 
-/// The word that blocks.
+/// The one value of `decision`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Block {
@@ -31,29 +31,29 @@ pub enum Block {
     Block,
 }
 
-/// A handler's answer, without the part that depends on the event.
+/// What a handler has printed, without the part that depends on the event.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
-    /// False stops the agent.
+    /// False when the agent should stop.
     #[serde(rename = "continue", default = "yes")]
     pub continue_processing: bool,
-    /// Why it stops; only with `continue: false`.
+    /// Why the agent should stop. It counts only with `continue: false`.
     #[serde(default)]
     pub stop_reason: Option<String>,
-    /// Hides `systemMessage`.
+    /// Whether `systemMessage` is hidden.
     #[serde(default)]
     pub suppress_output: bool,
-    /// Something to show the person.
+    /// A notice for the person.
     #[serde(default)]
     pub system_message: Option<String>,
     /// Escape sequences for the person's terminal: OSC 0, 1, 2, 9, 99, 777 and BEL only.
     #[serde(default)]
     pub terminal_sequence: Option<String>,
-    /// `"block"`: what it means depends on the event (BEHAVIOUR section 2).
+    /// `"block"` to block. What that means depends on the event (BEHAVIOUR section 2).
     #[serde(default)]
     pub decision: Option<Block>,
-    /// Why it blocks.
+    /// Why the handler blocks.
     #[serde(default)]
     pub reason: Option<String>,
 }
@@ -62,7 +62,7 @@ fn yes() -> bool {
     true
 }
 
-/// A PreToolUse answer's word.
+/// The values of `permissionDecision` on PreToolUse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names are the contract")]
@@ -73,7 +73,7 @@ pub enum PermissionWord {
     Defer,
 }
 
-/// The part of an answer that depends on the event.
+/// The part of the output that depends on the event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[allow(missing_docs, reason = "one variant an event; fields as in BEHAVIOUR section 8")]
 pub enum Specific {
@@ -130,7 +130,7 @@ pub struct PreToolUse {
     pub permission_decision_reason: Option<String>,
     #[serde(default)]
     pub additional_context: Option<String>,
-    /// The raw object.
+    /// The object, as it was spelled.
     #[serde(skip)]
     #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub updated_input: Option<String>,
@@ -143,11 +143,11 @@ pub struct PreToolUse {
 pub struct PostToolUse {
     #[serde(default)]
     pub additional_context: Option<String>,
-    /// The raw value.
+    /// The value, as it was spelled.
     #[serde(skip)]
     #[schemars(with = "Option<serde_json::Value>")]
     pub updated_tool_output: Option<String>,
-    /// The raw value.
+    /// The value, as it was spelled.
     #[serde(skip, rename = "updatedMCPToolOutput")]
     #[schemars(with = "Option<serde_json::Value>")]
     pub updated_mcp_tool_output: Option<String>,
@@ -167,9 +167,9 @@ pub struct OnlyContext {
 #[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
 pub enum PermissionDecision {
     Allow {
-        /// The raw object.
+        /// The object, as it was spelled.
         updated_input: Option<String>,
-        /// The raw, non-empty array.
+        /// The array, as it was spelled; `None` when it is empty.
         updated_permissions: Option<String>,
     },
     Deny {
@@ -184,10 +184,10 @@ struct SpecificTag {
     event: EventName,
 }
 
-/// Reads `hookSpecificOutput`.
+/// Reads `hookSpecificOutput`, and the event that it says it is for.
 ///
 /// # Errors
-/// The path and reason of the first field that does not fit; also for events that have no specific output.
+/// The path and the reason of the first field that does not fit. Some events have no such output, which is an error too.
 pub fn read_specific(value: &Value<'_>) -> Result<(EventName, Specific), ReadError> {
     let event = read::<SpecificTag>(value, Reading::Lenient)?.event;
     let specific = match event {
@@ -215,7 +215,8 @@ pub fn read_specific(value: &Value<'_>) -> Result<(EventName, Specific), ReadErr
     Ok((event, specific))
 }
 
-/// A value to be applied, as it was spelled: not null, not too deep, and beginning with `opening` if given.
+/// Reads a value that is to be applied, as it was spelled; `None` when it is absent or null. It must begin with `opening`, if
+/// that is given, and must not be nested too deep.
 fn update(parent: &Value<'_>, key: &str, opening: Option<&str>) -> Result<Option<String>, ReadError> {
     let Some(value) = parent.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
     let fail = |message: String| ReadError { path: key.to_owned(), message };
@@ -280,7 +281,7 @@ fn permission(value: &Value<'_>) -> Result<PermissionDecision, ReadError> {
     }
 }
 
-/// One entry of `updatedPermissions`: checked for its shape only, it is passed on as it was spelled.
+/// Checks the shape of one entry of `updatedPermissions`, which is passed on as it was spelled.
 fn read_permission_update(value: &Value<'_>) -> Result<(), ReadError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -1,5 +1,5 @@
-//! What a handler reads on stdin: one compact JSON object an event (BEHAVIOUR section 3). Nulls are left out.
-//! The engine's projection is the one conversion from [`crate::invocation`] to these.
+//! What a handler reads on stdin: one compact JSON object for each event (BEHAVIOUR section 3). Nulls are left out. The engine
+//! makes these from [`crate::invocation`], and nobody else does.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use crate::event::EventName;
 use crate::invocation::{BackgroundTask, SessionCron};
 use hooksd_json::{Integer, RawJson, Text};
 
-/// `{"level": ...}`
+/// The value of `effort`: `{"level": ...}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct EffortLevel {
     /// How much the model thinks.
@@ -19,37 +19,37 @@ pub struct EffortLevel {
 /// The fields of every payload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Common {
-    /// The conversation: the invocation's thread_id.
+    /// The id of the conversation, which is the invocation's thread_id.
     pub session_id: Text,
-    /// The session's transcript, one JSON record a line.
+    /// The path of the session's transcript, which has one JSON record on each line.
     pub transcript_path: String,
     /// The session's working directory.
     pub cwd: String,
-    /// The event.
+    /// The name of the event.
     pub hook_event_name: EventName,
-    /// The prompt being worked on.
+    /// The id of the prompt that the agent is working on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prompt_id: Option<Uuid>,
-    /// `default`, `auto` or `bypassPermissions`.
+    /// How far the agent may act without asking: `default`, `auto` or `bypassPermissions`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub permission_mode: Option<&'static str>,
     /// How much the model thinks.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub effort: Option<EffortLevel>,
-    /// The acting agent's id.
+    /// The id of the subagent that is acting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_id: Option<Text>,
-    /// The acting agent's name.
+    /// The name of the subagent that is acting.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent_type: Option<Text>,
 }
 
-/// A tool call, in the names handlers know.
+/// A call of a tool, by the names that handlers know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Tool {
-    /// `Bash`, `Write`, `mcp__SERVER__TOOL`, ... or the native name of any other tool.
+    /// The name of the tool: `Bash`, `Write`, `mcp__SERVER__TOOL` and so on, or the agent's own name for any other tool.
     pub tool_name: Text,
-    /// The tool's input.
+    /// The input of the tool.
     pub tool_input: RawJson,
 }
 

@@ -1,4 +1,4 @@
-//! The envelope: JSON-RPC 2.0, one JSON value a line.
+//! The envelope of the socket's messages: JSON-RPC 2.0, with one JSON value on each line.
 
 use std::borrow::Cow;
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use hooksd_json::{Dialect, RawJson, ReadError, Value};
 
-/// The longest line. Bytes, without the line end. A longer one costs one error, not the connection.
+/// The longest line, without its line end. Bytes. A longer one costs an error and not the connection.
 pub const MAX_LINE: usize = 16 * 1024 * 1024;
 
-/// How long an answer usually is. Bytes; a longer one takes more.
+/// For how long an answer there is room at first. Bytes. The room grows for a longer one.
 const USUAL_ANSWER: usize = 1024;
 
-/// Error codes (PROTOCOL, "Errors").
+/// The codes of errors (PROTOCOL, "Errors").
 #[allow(missing_docs, reason = "the names say it; docs/protocol.md describes each")]
 pub mod error_code {
     pub const PARSE_ERROR: i64 = -32700;
@@ -26,7 +26,7 @@ pub mod error_code {
     pub const UNTRUSTED_WORKSPACE: i64 = -32004;
     pub const OVERLOADED: i64 = -32005;
     pub const SHUTTING_DOWN: i64 = -32006;
-    /// A deadline that is already past (D22).
+    /// The deadline of the request was past before there was an answer (D22).
     pub const DEADLINE_PASSED: i64 = -32007;
     /// The trust store was not changed.
     pub const TRUST_NOT_SAVED: i64 = -32010;
@@ -41,11 +41,11 @@ pub mod error_code {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{message} ({code})")]
 pub struct RpcError {
-    /// See [`error_code`].
+    /// The code, which is one of [`error_code`].
     pub code: i64,
     /// What happened and what to do, for people.
     pub message: String,
-    /// For programs: `{"field": ...}`, `{"expected": ..., "got": ...}`, ...
+    /// What programs may want to know, such as `{"field": ...}` or `{"expected": ..., "got": ...}`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub data: Option<serde_json::Value>,
 }
@@ -54,13 +54,13 @@ pub struct RpcError {
 pub const RETRY_AFTER_MS: u64 = 200;
 
 impl RpcError {
-    /// An error without data.
+    /// Makes an error without data.
     #[must_use]
     pub fn new(code: i64, message: impl Into<String>) -> RpcError {
         RpcError { code, message: message.into(), data: None }
     }
 
-    /// The same with data.
+    /// The error with this data.
     #[must_use]
     pub fn with(self, data: serde_json::Value) -> RpcError {
         RpcError { data: Some(data), ..self }
@@ -81,21 +81,21 @@ impl RpcError {
     }
 }
 
-/// One line from a client.
+/// A request or a notification from a client, which is one line.
 #[derive(Debug)]
 pub struct Frame<'a> {
-    /// The id to answer with, as spelled. `None` is a notification: no answer.
+    /// The id of the request, as it was spelled. `None` makes it a notification, which gets no answer.
     pub id: Option<RawJson>,
-    /// The method.
+    /// The name of the method.
     pub method: Cow<'a, str>,
-    /// The params; `None` when absent.
+    /// The params; `None` when there are none.
     pub params: Option<Value<'a>>,
 }
 
-/// A line that is no request: the error, and the id to answer with if one could be read.
+/// Why a line is no request, and what is needed to answer it.
 #[derive(Debug)]
 pub struct BadFrame {
-    /// The id as spelled, else null.
+    /// The id as it was spelled, or null when none could be read.
     pub id: RawJson,
     /// What is wrong.
     pub error: RpcError,
@@ -105,7 +105,7 @@ impl<'a> Frame<'a> {
     /// Reads one line.
     ///
     /// # Errors
-    /// -32700 when it is not UTF-8 or not JSON, -32600 when it is JSON but no request.
+    /// The error -32700 when the line is not UTF-8 or not JSON, and -32600 when it is JSON but no request.
     pub fn read(line: &'a [u8]) -> Result<Frame<'a>, BadFrame> {
         let parse_error = |message: String| BadFrame {
             id: RawJson::null(),
@@ -142,7 +142,7 @@ impl<'a> Frame<'a> {
     }
 }
 
-/// The line that answers a request. With its line end.
+/// Spells the line that answers a request, with its line end.
 #[must_use]
 pub fn response_line<T: Serialize>(id: &RawJson, answer: Result<&T, &RpcError>) -> String {
     #[derive(Serialize)]
@@ -160,7 +160,7 @@ pub fn response_line<T: Serialize>(id: &RawJson, answer: Result<&T, &RpcError>) 
     line.push(b'\n');
     match written.and_then(|()| String::from_utf8(line).map_err(|error| error.to_string())) {
         Ok(line) => line,
-        // Only a result that cannot be spelled in JSON comes here; the request still gets an answer.
+        // The result cannot be spelled in JSON. The request still gets an answer.
         Err(error) => {
             let error =
                 RpcError::new(error_code::INTERNAL_ERROR, format!("the result cannot be written: {error}"));
@@ -174,7 +174,7 @@ pub fn response_line<T: Serialize>(id: &RawJson, answer: Result<&T, &RpcError>) 
     }
 }
 
-/// The line of a request (with `id`) or notification (without). With its line end.
+/// Spells the line of a request, or of a notification when there is no `id`, with its line end.
 ///
 /// # Errors
 /// When the params cannot be spelled in JSON.

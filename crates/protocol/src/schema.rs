@@ -1,4 +1,4 @@
-//! JSON Schema and OpenRPC, generated from the types: docs/ holds the result and a test holds it fresh.
+//! Generates JSON Schema and OpenRPC from the types. The folder docs/schema holds the result, and a test keeps it fresh.
 
 use std::sync::OnceLock;
 
@@ -142,14 +142,14 @@ fn all_methods(g: &mut SchemaGenerator) -> Vec<Method> {
 /// The names of all methods.
 #[must_use]
 pub fn method_names() -> &'static [&'static str] {
-    // The schemas that come with the names are costly.
+    // To make the schemas that come with the names is costly, so that it is done once.
     static NAMES: OnceLock<Vec<&'static str>> = OnceLock::new();
     let names =
         || all_methods(&mut SchemaGenerator::default()).into_iter().map(|method| method.name).collect();
     NAMES.get_or_init(names)
 }
 
-/// The daemon's description of itself: an OpenRPC 1.3 document.
+/// Makes the daemon's description of itself, an OpenRPC 1.3 document.
 #[must_use]
 pub fn openrpc() -> Value {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
@@ -247,7 +247,7 @@ fn document(title: &str, fill: impl FnOnce(&mut SchemaGenerator) -> Value) -> Va
     schema
 }
 
-/// What handlers read on stdin: `anyOf` over the events.
+/// Makes the schema of what handlers read on stdin: `anyOf` over the events.
 #[must_use]
 pub fn payloads() -> Value {
     document("What a hooksd handler reads on stdin", |generator| {
@@ -256,7 +256,7 @@ pub fn payloads() -> Value {
     })
 }
 
-/// The events as agents send them.
+/// Makes the schema of the events that agents send.
 #[must_use]
 pub fn invocations() -> Value {
     document("The event of hook/invoke", |generator| {
@@ -267,7 +267,7 @@ pub fn invocations() -> Value {
     })
 }
 
-/// What handlers print on stdout.
+/// Makes the schema of what handlers print on stdout.
 #[must_use]
 pub fn outputs() -> Value {
     document("What a hooksd handler prints on stdout", |generator| {
@@ -303,7 +303,7 @@ pub fn outputs() -> Value {
     })
 }
 
-/// `hookSpecificOutput` of PermissionRequest, which is read by hand.
+/// The schema of `hookSpecificOutput` on PermissionRequest, which is read by hand.
 fn permission_request() -> Value {
     json!({
         "properties": {

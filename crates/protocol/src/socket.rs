@@ -1,30 +1,30 @@
-//! Where the daemon's socket is: the same answer for daemon, client and hooksctl (PROTOCOL, "Where").
+//! Finds out where the daemon's socket is. The daemon, its clients and hooksctl ask here, so that they agree (PROTOCOL, "Where").
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The longest path a Unix socket address holds here. Bytes, without the final NUL (unix(7)).
+/// The longest path that the address of a Unix socket holds on this system, without the NUL at its end. Bytes (unix(7)).
 pub const MAX_SOCKET_PATH: usize =
     if cfg!(any(target_os = "linux", target_os = "android")) { 107 } else { 103 };
 
-/// Names the socket itself.
+/// The variable that names the socket itself.
 pub const SOCKET_VARIABLE: &str = "HOOKSD_SOCKET";
 
-/// Names the folder of the user's hooks.json; default `~/.deepagents` (BEHAVIOUR section 4).
+/// The variable that names the folder of the user's hooks.json. Without it that is `~/.deepagents` (BEHAVIOUR section 4).
 pub const CONFIG_DIR_VARIABLE: &str = "HOOKSD_CONFIG_DIR";
 
 /// Why there is no usable socket path.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SocketPathError {
-    /// The path does not fit a socket address.
+    /// The path does not fit into the address of a socket.
     #[error(
         "the socket path is {length} bytes long, the system allows {MAX_SOCKET_PATH}: {path}\n\
          set {SOCKET_VARIABLE} to a shorter absolute path"
     )]
     TooLong {
-        /// The path.
+        /// The path that is too long.
         path: String,
-        /// Its length in bytes.
+        /// The length of the path. Bytes.
         length: usize,
     },
     /// The path is relative.
@@ -38,7 +38,7 @@ pub enum SocketPathError {
     Nowhere,
 }
 
-/// The socket's path, from the environment: `HOOKSD_SOCKET`, else `$XDG_RUNTIME_DIR/hooksd/hooksd.sock`, else
+/// The path of the socket, by the environment: `HOOKSD_SOCKET`, else `$XDG_RUNTIME_DIR/hooksd/hooksd.sock`, else
 /// `<config dir>/.state/hooksd/hooksd.sock`.
 ///
 /// # Errors
@@ -56,10 +56,10 @@ pub fn socket_path(variable: &dyn Fn(&str) -> Option<OsString>) -> Result<PathBu
     Ok(path)
 }
 
-/// Checks that `path` fits a socket address.
+/// Checks that `path` fits into the address of a socket.
 ///
 /// # Errors
-/// With the path, its length and the limit, when it does not.
+/// An error with the path, its length and the limit when it does not.
 pub fn check_length(path: &Path) -> Result<(), SocketPathError> {
     let length = path.as_os_str().as_encoded_bytes().len();
     if length <= MAX_SOCKET_PATH {
@@ -68,7 +68,16 @@ pub fn check_length(path: &Path) -> Result<(), SocketPathError> {
     Err(SocketPathError::TooLong { path: path.display().to_string(), length })
 }
 
-/// The user's config dir: `HOOKSD_CONFIG_DIR` if absolute, else `$HOME/.deepagents`.
+/// The user's config dir: what `HOOKSD_CONFIG_DIR` names, if that is an absolute path, else `$HOME/.deepagents`. `None` when neither
+/// leads to an absolute path.
+///
+/// ```
+/// use hooksd_protocol::socket::{config_dir, socket_path};
+///
+/// let variable = |name: &str| (name == "HOME").then(|| "/home/me".into());
+/// assert_eq!(config_dir(&variable), Some("/home/me/.deepagents".into()));
+/// assert_eq!(socket_path(&variable), Ok("/home/me/.deepagents/.state/hooksd/hooksd.sock".into()));
+/// ```
 #[must_use]
 pub fn config_dir(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     let absolute = |name: &str| variable(name).map(PathBuf::from).filter(|path| path.is_absolute());

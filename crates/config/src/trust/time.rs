@@ -1,7 +1,6 @@
 //! Points in time as Python's `datetime.isoformat()` spells them in UTC, which is how the store has them.
 
-use std::fmt::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use jiff::civil::DateTime;
 
@@ -12,18 +11,15 @@ const EPOCH: DateTime = DateTime::constant(1970, 1, 1, 0, 0, 0, 0);
 /// is the beginning of 1970, and after year 9999 the end of that year.
 pub(super) fn isoformat(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let micros = since.subsec_micros();
+    let since = Duration::from_secs(since.as_secs()) + Duration::from_micros(micros.into());
     let time = EPOCH.saturating_add(since);
-    let format = if since.subsec_micros() == 0 { "%FT%T+00:00" } else { "%FT%T%.6f+00:00" };
-    let mut spelled = String::new();
-    // Writing to a String does not fail, and the format is a valid one.
-    let _ = write!(spelled, "{}", time.strftime(format));
-    spelled
+    if micros == 0 { format!("{time}+00:00") } else { format!("{time:.6}+00:00") }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
 
     #[test]
     fn times_are_spelled_as_python_does() {

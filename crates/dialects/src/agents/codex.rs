@@ -9,7 +9,7 @@ use hooksd_protocol::event::EventName::*;
 use super::shared::*;
 use crate::dialect::*;
 
-/// See the module.
+/// The table of the agent that this module is about.
 pub static CODEX: Dialect = Dialect {
     name: "codex",
     aliases: &["codex-cli"],

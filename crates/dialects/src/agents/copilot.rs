@@ -16,7 +16,7 @@ const TOP_ALLOW: Members =
     &[("permissionDecision", Put::Word("allow")), ("permissionDecisionReason", Put::It)];
 const TOP_CONTEXT: Members = &[("additionalContext", Put::It)];
 
-/// See the module.
+/// The table of the agent that this module is about.
 pub static COPILOT: Dialect = Dialect {
     name: "copilot-cli",
     aliases: &["copilot"],

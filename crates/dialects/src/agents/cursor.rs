@@ -29,7 +29,7 @@ const COMMON: &[&str] = &[
     "tool_input",
 ];
 
-/// See the module.
+/// The table of the agent that this module is about.
 pub static CURSOR: Dialect = Dialect {
     name: "cursor",
     aliases: &["cursor-agent"],

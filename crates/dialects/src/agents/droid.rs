@@ -5,7 +5,7 @@ use hooksd_protocol::event::EventName::*;
 use super::shared::*;
 use crate::dialect::*;
 
-/// See the module.
+/// The table of the agent that this module is about.
 pub static DROID: Dialect = Dialect {
     name: "droid",
     aliases: &["factory", "factory-droid"],

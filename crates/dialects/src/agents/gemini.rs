@@ -12,7 +12,7 @@ use crate::dialect::*;
 
 const REFUSE: Members = &[("decision", Put::Word("deny")), ("reason", Put::It)];
 
-/// See the module.
+/// The table of the agent that this module is about.
 pub static GEMINI: Dialect = Dialect {
     name: "gemini-cli",
     aliases: &["gemini"],

@@ -24,7 +24,7 @@ const FIELDS: &[(&str, &str)] = &[
     ("assistant_response", "last_assistant_message"),
 ];
 
-/// The CLI; see the module.
+/// The table of Kiro's CLI.
 pub static KIRO: Dialect = Dialect {
     name: "kiro",
     aliases: &["kiro-cli", "q", "amazon-q"],
@@ -58,7 +58,7 @@ pub static KIRO: Dialect = Dialect {
     patience_at_end_ms: 30_000,
 };
 
-/// The IDE; see the module.
+/// The table of Kiro's IDE.
 pub static KIRO_IDE: Dialect = Dialect {
     name: "kiro-ide",
     aliases: &["kiro3"],
@@ -86,7 +86,7 @@ pub static KIRO_IDE: Dialect = Dialect {
     patience_at_end_ms: 10_000,
 };
 
-/// `@SERVER/TOOL`.
+/// The name of an MCP server's tool, which Kiro spells `@SERVER/TOOL`.
 fn mcp_name(_: &hooksd_json::Value<'_>, tool: &str) -> Option<String> {
     let (server, tool) = tool.strip_prefix('@')?.split_once('/')?;
     Some(format!("mcp__{server}__{tool}"))

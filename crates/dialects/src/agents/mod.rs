@@ -1,5 +1,5 @@
-//! One file an agent. Facts about agents that were recorded from the agents themselves count more than those that are
-//! only documented; the files say which is which.
+//! The tables of the agents, one file for each. Facts that were recorded from an agent itself count more than those that are
+//! only documented; each file says which it has.
 
 mod claude_code;
 mod codex;
@@ -30,7 +30,7 @@ pub use vscode::VSCODE;
 
 use crate::dialect::Dialect;
 
-/// All of them, recorded ones first.
+/// The tables of all agents. Those that were recorded come first.
 pub static ALL: [&Dialect; 13] = [
     &CLAUDE_CODE,
     &CODEX,

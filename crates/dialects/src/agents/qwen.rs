@@ -10,7 +10,7 @@ use hooksd_protocol::event::EventName::*;
 use super::shared::*;
 use crate::dialect::*;
 
-/// See the module.
+/// The table of the agent that this module is about.
 pub static QWEN: Dialect = Dialect {
     name: "qwen-code",
     aliases: &["qwen"],

@@ -8,7 +8,7 @@ use hooksd_protocol::event::EventName::*;
 use super::shared::*;
 use crate::dialect::*;
 
-/// See the module.
+/// The table of the agent that this module is about.
 pub static VSCODE: Dialect = Dialect {
     name: "vscode",
     aliases: &["code"],

@@ -1,4 +1,4 @@
-//! What stands in the documents as they are now: where the snapshot's handlers are, and which handlers are not part of it.
+//! Looks into the documents as they are now: finds where the snapshot's handlers stand, and which handlers are not part of it.
 
 use std::collections::HashMap;
 
@@ -13,14 +13,14 @@ use hooksd_protocol::methods::{ExplainedHandler, Rule};
 
 use super::{Asked, command, groups_of, near};
 
-/// Where the handlers of an event stand, by group and handler of the snapshot.
+/// Where the handlers of an event stand in the documents, by the numbers of their group and handler in the snapshot.
 pub(crate) struct Places(HashMap<(usize, usize), String>);
 
 impl Places {
     pub(crate) fn new(snapshot: &Snapshot, documents: &[DocumentNow], event: EventName) -> Places {
         let mut found = HashMap::new();
         let merged = groups_of(snapshot, event);
-        // Documents of one plugin follow each other: the next one begins where the last has ended.
+        // The documents of one plugin follow each other: the groups of the next one begin where those of the last have ended.
         let mut ends: Vec<(&Source, usize)> = Vec::new();
         for document in documents.iter().filter(|document| is_served(snapshot, document)) {
             let Some(text) = places::text(&document.bytes) else { continue };
@@ -48,7 +48,7 @@ impl Places {
     }
 }
 
-/// What is left of a group; `None` when it is dropped.
+/// The handlers of a group that are not dropped; `None` when the group itself is dropped.
 fn left_of<'a, 'b>(
     group: &'b WrittenGroup<'a>,
     document: &DocumentNow,
@@ -63,7 +63,7 @@ fn left_of<'a, 'b>(
     (!left.is_empty() || group.handlers.is_empty()).then_some(left)
 }
 
-/// Why one of these items is dropped.
+/// Why one of the items at these paths is dropped; `None` when none is.
 fn reason(paths: &[String], document: &DocumentNow, parsed: &Parsed) -> Option<String> {
     paths.iter().find_map(|path| {
         let field = format!("{}:{path}", document.location);
@@ -149,7 +149,7 @@ fn outside_of(snapshot: &Snapshot, document: &DocumentNow, asked: &Asked<'_>) ->
     found
 }
 
-/// Why a valid handler is not part of the snapshot; `None` when the snapshot has the same from an older version.
+/// Why a valid handler is not part of the snapshot; `None` when the snapshot has the same handler from an older version.
 fn not_served(
     snapshot: &Snapshot,
     document: &DocumentNow,

@@ -1,8 +1,9 @@
-//! Why a handler runs on an event, or why not: the same question as [`crate::plan`], asked of every handler and answered
-//! with the rule and a sentence. Runs nothing, reads nothing: the daemon and `hooksctl explain` hand in what they have.
+//! Says why a handler runs on an event, or why it does not. [`crate::plan`] answers the same question for the handlers that run;
+//! this answers it for every handler, with the rule and a sentence. It runs and reads nothing: the daemon and
+//! `hooksctl explain` hand in what they have read.
 //!
 //! * [`mod@near`]: what people write in a matcher when they mean something else.
-//! * [`documents`]: what stands in the documents and is not part of the snapshot.
+//! * [`documents`]: the handlers that stand in the documents and are not part of the snapshot.
 
 pub mod documents;
 pub mod near;
@@ -22,22 +23,22 @@ use crate::plan::Input;
 use crate::projection::subject;
 use documents::Places;
 
-/// What decides beside the documents and the event.
+/// What decides whether a handler runs, beside the documents and the event.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Circumstances {
-    /// The project's root, for the command that trusts it.
+    /// The root of the project, for the command that trusts it.
     pub root: String,
     /// Whether the agent reports events of the older form itself (D17).
     pub reports_legacy: bool,
     /// Whether hooks run so deep already that none runs any more (D12).
     pub too_deep: bool,
-    /// Whether nobody is there, so that trust that lasts does not count.
+    /// Whether nobody is there, so that trust which was granted for good does not count.
     pub headless: bool,
-    /// Whether the snapshot is a session's, which is moved by `session/reload`.
+    /// Whether the snapshot is pinned by a session, which `session/reload` would move.
     pub pinned: bool,
 }
 
-/// Explains an event. `diagnostics` is what is said about the documents already.
+/// Explains for every handler whether it runs on an event. `diagnostics` is what is to be said about the documents.
 #[must_use]
 pub fn explain(
     snapshot: &Snapshot,
@@ -105,7 +106,7 @@ fn command(handler: &HandlerDeclaration) -> String {
     handler.argv.as_ref().map_or_else(|| handler.command.clone(), |argv| argv.join(" "))
 }
 
-/// The tool by the agent's own name.
+/// The agent's own name for the tool; `None` when the event is not about a tool, or does not have that name.
 fn native(input: &Input) -> Option<String> {
     let Input::Invocation(invocation) = input else { return None };
     let call = match &invocation.event {
@@ -127,10 +128,11 @@ pub(crate) struct Asked<'a> {
     pub(crate) circumstances: &'a Circumstances,
 }
 
+/// The rule that decides, why, and what to do about it.
 type Judged = (Rule, String, Option<String>);
 
 impl Asked<'_> {
-    /// What becomes of a handler that is part of the snapshot.
+    /// Says what becomes of a handler that is part of the snapshot.
     fn judge(&self, group: &GroupDeclaration, handler: &HandlerDeclaration) -> Judged {
         if is_own_bridge(handler) {
             let agent = match &handler.argv {
@@ -162,7 +164,7 @@ impl Asked<'_> {
         (rule, why, fix)
     }
 
-    /// Whether a matcher is for the event.
+    /// Says whether a matcher is for the event.
     pub(crate) fn matched(&self, matcher: Option<&str>) -> Judged {
         if let Some(problem) = &self.problem {
             return (Rule::ProjectionFailed, problem.clone(), None);

@@ -1,17 +1,17 @@
-//! What people write in a matcher, or as a name, when they mean something else.
+//! Guesses what people meant who have written something else in a matcher or as a name.
 
 use hooksd_config::matcher::{Matched, Matcher};
 use hooksd_protocol::event::EventName;
 
 use crate::tools;
 
-/// The most letters by which a misspelled name may differ. Edits (Damerau-Levenshtein).
+/// By how many edits a misspelled name may differ at most. Edits (Damerau-Levenshtein).
 const MAX_EDITS: usize = 3;
 
-/// The shortest beginning of a name that is taken for it. Bytes.
+/// The shortest beginning of a name that is taken for the name. Bytes.
 const MIN_BEGINNING: usize = 6;
 
-/// Tools that agents have beside those that are renamed for handlers.
+/// The names of tools that agents have beside those that are renamed for handlers.
 const OTHER_TOOLS: [&str; 12] = [
     "Agent",
     "AskUserQuestion",
@@ -27,7 +27,8 @@ const OTHER_TOOLS: [&str; 12] = [
     "BashOutput",
 ];
 
-/// What matchers of an event are known to be compared with; empty where it can be anything, or nothing.
+/// What the matchers of an event are known to be compared with. Empty where that can be anything, or where there is nothing to
+/// compare.
 #[must_use]
 pub fn subjects(event: EventName) -> Vec<&'static str> {
     match event {
@@ -51,18 +52,18 @@ pub fn subjects(event: EventName) -> Vec<&'static str> {
 /// Why a matcher missed, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Miss {
-    /// What is the matter with it.
+    /// Why the matcher missed.
     pub why: String,
-    /// What to do.
+    /// What to do about it.
     pub fix: String,
 }
 
-/// The name that was probably meant: the nearest one, if it is near at all.
+/// The name that was probably meant: the nearest of those that are known, if it is near at all.
 #[must_use]
 pub fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let plain = |text: &str| text.to_lowercase().replace(['_', '-', '.', ' '], "");
     let wanted = plain(name);
-    // A short name is near to everything.
+    // A short name is near to every other short name, so that fewer edits are allowed.
     let most = MAX_EDITS.min(wanted.chars().count() / 3);
     known
         .into_iter()
@@ -81,7 +82,7 @@ pub fn event(name: &str) -> Option<EventName> {
     nearest(name, EventName::ALL.iter().map(|event| event.as_str()))?.parse().ok()
 }
 
-/// The tool's name in permission syntax: `Bash(git:*)` is `Bash`.
+/// The name of the tool in permission syntax: in `Bash(git:*)` it is `Bash`.
 #[must_use]
 pub fn permission_syntax(text: &str) -> Option<&str> {
     let (name, rest) = text.split_once('(')?;
@@ -109,7 +110,7 @@ fn of_permission_syntax(name: &str) -> Miss {
     }
 }
 
-/// Why a matcher did not match a name, when that is plain to see.
+/// Why a matcher did not match a name; `None` when that is not plain to see.
 #[must_use]
 pub fn miss(compiled: &Matcher, text: &str, subject: &str, native: Option<&str>) -> Option<Miss> {
     if let Some(name) = permission_syntax(text) {
@@ -157,12 +158,12 @@ pub fn miss(compiled: &Matcher, text: &str, subject: &str, native: Option<&str>)
     Some(Miss { why: format!("{near:?} is nearly that name"), fix: format!("write {subject:?}") })
 }
 
-/// What handlers know a native tool as.
+/// The name by which handlers know an agent's own tool.
 fn known_as(native: &str) -> Option<&'static str> {
     tools::names().find(|(own, _)| *own == native).map(|(_, known)| known)
 }
 
-/// The tool of which a name is only another spelling.
+/// The tool whose name differs from this one only in its upper and lower case.
 fn spelled_otherwise(name: &str) -> Option<&'static str> {
     let mut known =
         subjects(EventName::PreToolUse).into_iter().filter(|known| known.eq_ignore_ascii_case(name));

@@ -1,4 +1,5 @@
-//! All answers to one decision (BEHAVIOUR section 9): handlers in configuration order, whatever order they finished in.
+//! Makes one decision of what all handlers have said (BEHAVIOUR section 9). Handlers count in configuration order, in whatever
+//! order they have finished.
 
 mod specific;
 mod verdict;
@@ -21,16 +22,17 @@ use hooksd_protocol::outcome::{End, Outcome};
 
 use self::verdict::By;
 
-/// How often handlers may make an agent go on instead of stopping (BEHAVIOUR section 2).
+/// How often handlers may make an agent go on instead of stopping. Times (BEHAVIOUR section 2).
 pub const CONTINUATION_CAP: i64 = 8;
 
-/// The reason of `decision: block` without one (vectors `reduce/each/block-no-reason/*`).
+/// The reason that a `decision: block` gets which has none (vectors `reduce/each/block-no-reason/*`).
 pub const DEFAULT_BLOCK_REASON: &str = "Blocked by hook";
 
-/// One handler with what became of it; `None` when it counts as failed without having run (D7).
+/// A handler with what became of its run; `None` when it counts as failed without having run (D7).
 pub type Ran<'a> = (&'a Handler, Option<&'a Outcome>);
 
-/// Reduces everything to one decision. The statuses are in the order of `ran`.
+/// Makes the decision on an event, and says how each handler's run went, in the order of `ran`. `before` is what went wrong
+/// before anything ran; it comes first among the diagnostics.
 #[must_use]
 pub fn reduce(
     facts: &Facts,
@@ -42,7 +44,7 @@ pub fn reduce(
     (decision, statuses)
 }
 
-/// The same, and which handler has decided.
+/// Makes the decision as [`reduce`] does, and also says what it comes to, why, and which handler has decided.
 #[must_use]
 pub fn reduce_and_say_why(
     facts: &Facts,
@@ -67,7 +69,7 @@ struct Reducer<'a> {
     handler: &'a str,
     /// Whether that handler has blocked.
     blocked: bool,
-    /// Which handler has brought what about.
+    /// Which handler was the first to bring each part of the decision about.
     by: By<'a>,
 }
 
@@ -93,7 +95,8 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// A handler of the older form: its output and status mean nothing, only failures are said (BEHAVIOUR section 11).
+    /// Applies the run of a handler of the older form. Its output and exit status mean nothing; only a failure to run is said
+    /// (BEHAVIOUR section 11).
     fn legacy(&mut self, outcome: &Outcome, handler: &Handler) -> HandlerStatus {
         match &outcome.end {
             End::Exited(_) | End::Signaled(_) => HandlerStatus::Ok,
@@ -101,7 +104,7 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// Applies one outcome. A failure is diagnosed and returned with its cause.
+    /// Applies the outcome of one run. A failure is diagnosed, and returned with its cause.
     fn outcome(&mut self, outcome: &Outcome, handler: &Handler) -> Option<(HandlerStatus, String)> {
         if let Some(folder) = &outcome.ran_in_instead {
             let message = format!("the event's cwd is gone; the handler ran in {folder}");
@@ -261,7 +264,7 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// Exit 2 or `decision: block`: what it means depends on the event (BEHAVIOUR section 2).
+    /// Applies a block, which is exit status 2 or `decision: block`. What it means depends on the event (BEHAVIOUR section 2).
     fn block(&mut self, reason: String) {
         self.blocked = true;
         let event = self.facts.event;
@@ -316,7 +319,8 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// Deny > ask > allow > none; among equals the first wins.
+    /// Applies a permission. A deny is stronger than an ask, and that is stronger than an allow; among equals the first one
+    /// counts.
     fn permission(&mut self, proposed: Permission) {
         if let Body::Permission { permission } | Body::PreTool { permission, .. } = &mut self.decision.body
             && proposed.behavior > permission.behavior

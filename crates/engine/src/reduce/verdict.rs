@@ -1,17 +1,18 @@
-//! What a decision comes to in one word, why, and which handler has decided: for those who look on, never for agents.
+//! Says what a decision comes to in one word, why, and which handler has decided. This is for people who look on, and agents
+//! never get it.
 
 use hooksd_protocol::decision::Decision;
 
-/// Which handler, by its id, was the first to bring something about.
+/// Which handler, by its id, was the first to bring each part of a decision about.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct By<'a> {
-    /// The permission that counts.
+    /// The handler of the permission that counts.
     pub(super) permission: Option<&'a str>,
-    /// That the agent stops.
+    /// The handler that stops the agent.
     pub(super) stopped: Option<&'a str>,
-    /// Feedback, or that the agent goes on.
+    /// The handler that gave feedback or made the agent go on.
     pub(super) spoke: Option<&'a str>,
-    /// Context.
+    /// The handler that gave context.
     pub(super) context: Option<&'a str>,
 }
 
@@ -20,14 +21,14 @@ pub(super) struct By<'a> {
 pub struct Verdict {
     /// See [`Decision::outcome`].
     pub outcome: &'static str,
-    /// Why, in the words of the handler that has decided.
+    /// The reason, in the words of the handler that has decided.
     pub reason: Option<String>,
-    /// Its id.
+    /// The id of the handler that has decided.
     pub winner: Option<String>,
 }
 
 impl Verdict {
-    /// Nothing ran to its end, or nothing was said.
+    /// The verdict on an event on which no handler has decided anything.
     #[must_use]
     pub fn without(outcome: &'static str, reason: Option<String>) -> Verdict {
         Verdict { outcome, reason, winner: None }

@@ -1,4 +1,4 @@
-//! The agent behind a bridge: what it cannot do is kept with the decision it cannot follow.
+//! The agent behind a bridge. What it cannot do is kept with the decision that it cannot follow.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,41 +6,42 @@ use serde::{Deserialize, Serialize};
 use crate::decision::{Behavior, Body, Decision};
 use crate::diagnostic::{Diagnostic, code};
 
-/// An agent that does not know hooksd, as its bridge describes it for one event.
+/// An agent that does not know hooksd, which its bridge describes for one event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentBehind {
-    /// Its name, such as `codex`.
+    /// The name of the agent, such as `codex`.
     pub name: String,
-    /// What of a decision on this event it cannot follow. Where a decision has it, `not_enforced` says so.
+    /// The parts of a decision on this event that the agent cannot follow. Where a decision has one, a diagnostic
+    /// `not_enforced` says so.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cannot: Vec<Part>,
 }
 
-/// A part of a decision that an agent may not be able to follow. A deny before a tool is none of them.
+/// A part of a decision that an agent may not be able to follow. Every agent can follow a deny before a tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Part {
-    /// A permission that is asked for; a bridge denies then.
+    /// The person is to be asked. A bridge denies then.
     Ask,
-    /// A permission that is given.
+    /// The tool is to be called without asking.
     Allow,
-    /// A permission that is refused, where only a question for permission was.
+    /// A permission is to be refused for which the agent has asked.
     Deny,
     /// Context for the model.
     Context,
     /// Feedback for the model.
     Feedback,
-    /// Going on instead of stopping.
+    /// The agent is to go on instead of stopping.
     Continue,
-    /// `continue_processing: false`.
+    /// The agent is to stop: `continue_processing` is false.
     Stop,
     /// Notices for the person.
     Notice,
 }
 
 impl Part {
-    /// Whether a decision has it.
+    /// Whether a decision has this part.
     fn is_in(self, decision: &Decision) -> bool {
         let behavior = decision.permission().map(|permission| permission.behavior);
         match (self, &decision.body) {
@@ -62,6 +63,7 @@ impl Part {
         }
     }
 
+    /// What the agent cannot do, as the end of a sentence.
     fn words(self) -> &'static str {
         match self {
             Part::Ask => "ask the person, so it is told to deny",
@@ -77,7 +79,7 @@ impl Part {
 }
 
 impl AgentBehind {
-    /// What of this decision the agent cannot follow.
+    /// Says in a diagnostic for each part of a decision that the agent cannot follow it.
     #[must_use]
     pub fn not_enforced(&self, decision: &Decision) -> Vec<Diagnostic> {
         let missing = self.cannot.iter().filter(|part| part.is_in(decision));

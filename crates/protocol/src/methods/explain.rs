@@ -8,10 +8,10 @@ use crate::diagnostic::Diagnostic;
 use crate::invocation::Invocation;
 use hooksd_json::RawJson;
 
-/// Params of `config/explain`. Exactly one of `invocation` and `payload`. Nothing is run.
+/// Params of `config/explain`. Exactly one of `invocation` and `payload` is given. Nothing is run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConfigExplain {
-    /// The session.
+    /// The session whose handlers are asked about.
     pub session: SessionRef,
     /// The event in its domain form.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -33,7 +33,7 @@ pub enum Rule {
     MatcherBound,
     /// Its matcher is no expression, or one that is not supported.
     InvalidMatcher,
-    /// Its event has nothing to match.
+    /// Its event has nothing that a matcher could be compared with.
     UnsupportedMatcher,
     /// It, its group or its event is not valid.
     InvalidConfig,
@@ -49,47 +49,48 @@ pub enum Rule {
     PluginDisabled,
     /// The agent reports events of the older form itself (D17).
     LegacyShadowed,
-    /// The event cannot be put into the handlers' terms.
+    /// The event cannot be put into the names that handlers know.
     ProjectionFailed,
-    /// Hooks that start agents that have hooks, too deep (D12).
+    /// Hooks have started agents that have hooks, so deep that none runs any more (D12).
     RecursionLimit,
 }
 
-/// One handler, and what becomes of it.
+/// One handler, and what becomes of it on the event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ExplainedHandler {
-    /// `EVENT:group:handler`; null when it is not part of the snapshot.
+    /// The id of the handler, `EVENT:group:handler`; null when it is not part of the snapshot.
     pub id: Option<String>,
-    /// `project`, `user` or `plugin`.
+    /// Whose document it is in: `project`, `user` or `plugin`.
     pub scope: String,
-    /// The document's path, or the plugin's id.
+    /// The path of the document, or the id of the plugin.
     pub source: String,
-    /// `PATH:LINE:COLUMN`, both from 1, columns in characters; null when the document is another one now.
+    /// Where it stands: `PATH:LINE:COLUMN`, both counted from 1, and columns in characters. Null when the document is another
+    /// one now.
     pub place: Option<String>,
-    /// The group's matcher.
+    /// The matcher of its group; null when it has none.
     pub matcher: Option<String>,
     /// What it runs.
     pub command: String,
     /// Whether it would run.
     pub runs: bool,
-    /// Why.
+    /// The rule that decides.
     pub rule: Rule,
-    /// The same for people, with what was compared with what.
+    /// The reason for people, with what was compared with what.
     pub why: String,
-    /// What to do about it, when it does not run.
+    /// What to do to have it run; null when it runs, or when nothing can be done.
     pub fix: Option<String>,
 }
 
 /// Result of `config/explain`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigExplained {
-    /// The event, as given.
+    /// The name of the event, as it was given.
     pub event: String,
-    /// What matchers are compared with; null on events that have nothing to match.
+    /// What matchers are compared with; null on events that have nothing to compare.
     pub subject: Option<String>,
-    /// The agent's own name of the tool, when handlers know it by another.
+    /// The agent's own name for the tool, when handlers know it by another name.
     pub native: Option<String>,
-    /// What the event would run against.
+    /// The id of the snapshot against which the event would run.
     pub snapshot_id: String,
     /// Every handler of the event: those of the snapshot in configuration order, then those that are not part of it.
     pub handlers: Vec<ExplainedHandler>,

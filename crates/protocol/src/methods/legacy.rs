@@ -1,4 +1,4 @@
-//! Events of the older form: `legacy/emit`.
+//! Reports events of the older form: `legacy/emit`.
 
 use std::fmt;
 
@@ -68,19 +68,19 @@ impl fmt::Display for LegacyName {
 /// Params of `legacy/emit`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LegacyEmit {
-    /// The session.
+    /// The session in which the event has happened.
     pub session: SessionRef,
-    /// The event.
+    /// The name of the event.
     pub event: LegacyName,
-    /// Its fields, without `event`.
+    /// The fields of the event, without `event`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<RawJson>,
 }
 
-/// Result of `legacy/emit`: given at once, while the commands run.
+/// Result of `legacy/emit`. It comes at once, while the commands run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LegacyEmitted {
-    /// Whether the commands were started; false when hooks run too deep inside hooks.
+    /// Whether the commands were started. They are not when hooks run too deep inside of hooks.
     pub accepted: bool,
     /// How many commands the event has.
     pub handlers: usize,
@@ -89,11 +89,11 @@ pub struct LegacyEmitted {
 /// A command of a list-shaped document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LegacyCommand {
-    /// The program and its arguments, run directly.
+    /// The program that is run directly, with its arguments.
     pub argv: Vec<String>,
-    /// The events it runs on; null for all.
+    /// The events on which it runs; null when it runs on all.
     pub events: Option<Vec<String>>,
-    /// The document it comes from.
+    /// The document from which it comes.
     pub source: String,
 }
 

@@ -1,4 +1,5 @@
-//! Params and results of every method, and notifications (PROTOCOL). Wire types only.
+//! The params and the result of every method, and the params of every notification (PROTOCOL). These are types on the wire
+//! and nothing else.
 
 mod agent;
 mod config;
@@ -29,10 +30,10 @@ pub use trust::*;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The protocol version this build speaks.
+/// The version of the protocol that this build speaks.
 pub const PROTOCOL_VERSION: u32 = 1;
 
-/// Result of methods that have nothing to say.
+/// Result of methods that have nothing to return.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Done {}
 
@@ -45,23 +46,23 @@ pub struct NoParams {}
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Initialize {
-    /// Who connects.
+    /// The program that connects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<ClientInfo>,
-    /// The version the client speaks.
+    /// The version of the protocol that the client speaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<u64>,
 }
 
-/// Who connects.
+/// A program that connects.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClientInfo {
-    /// Its name.
+    /// The name of the program.
     pub name: String,
-    /// Its version.
+    /// The version of the program.
     #[serde(default)]
     pub version: Option<String>,
-    /// Whether it only looks on: it may read the texts of all sessions in the streams, and opens none of its own.
+    /// Whether the program only looks on. It may then read the texts of all sessions in the streams, and opens no session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub observer: bool,
 }
@@ -69,16 +70,16 @@ pub struct ClientInfo {
 /// Result of `initialize`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Initialized {
-    /// Always `hooksd`.
+    /// The name of the daemon, which is always `hooksd`.
     pub name: String,
     /// The package version.
     pub version: String,
     /// Tells builds of one version apart; empty from a daemon that does not know its own.
     #[serde(default)]
     pub build: String,
-    /// The protocol version that is spoken.
+    /// The version of the protocol that the daemon speaks.
     pub protocol_version: u32,
-    /// The methods this daemon knows.
+    /// The names of the methods that this daemon knows.
     pub methods: Vec<String>,
 }
 
@@ -90,41 +91,41 @@ pub struct DaemonStatus {
     /// Tells builds of one version apart; empty from a daemon that does not know its own.
     #[serde(default)]
     pub build: String,
-    /// The protocol version.
+    /// The version of the protocol that the daemon speaks.
     pub protocol_version: u32,
-    /// Its process.
+    /// The id of the daemon's process.
     pub pid: u32,
-    /// Since its start.
+    /// How long the daemon has been running. Seconds.
     pub uptime_seconds: u64,
-    /// Its socket.
+    /// The path of the socket that the daemon listens on; null when it has no path.
     pub socket: Option<String>,
-    /// The folder of the user's hooks.json.
+    /// The path of the folder with the user's hooks.json.
     pub config_dir: String,
-    /// How changes of documents are noticed: `watching`, or `polling` and why.
+    /// How the daemon notices changes of documents: `watching`, or `polling` with the reason.
     pub changes: String,
-    /// Open connections.
+    /// How many connections are open.
     pub connections: usize,
-    /// Open sessions.
+    /// How many sessions are open.
     pub sessions: usize,
-    /// Of those, how many run handlers in the daemon's environment because they sent none (D14).
+    /// How many of the sessions run handlers in the daemon's environment, because they have sent none (D14).
     pub sessions_without_environment: usize,
-    /// Handler processes now running.
+    /// How many handlers run now.
     pub running_handlers: usize,
-    /// Handlers that may run at once, those of nested calls included.
+    /// How many handlers may run at once, those of nested calls included.
     #[serde(default)]
     pub max_handlers: usize,
-    /// Handlers that wait for their turn.
+    /// How many handlers wait for their turn.
     #[serde(default)]
     pub queued_handlers: usize,
-    /// Events that wait for their turn to have their handlers selected.
+    /// How many events wait for their turn to have their handlers chosen.
     #[serde(default)]
     pub queued_events: usize,
-    /// Processes that wait for an event or stay between events.
+    /// How many processes of handlers wait for an event, or stay between events.
     #[serde(default)]
     pub warm_processes: usize,
-    /// Events answered since the start.
+    /// How many events the daemon has answered since its start.
     pub events: u64,
-    /// The journal: where it is and what became of it.
+    /// The state of the journal.
     #[serde(default)]
     pub journal: JournalState,
 }
@@ -133,7 +134,7 @@ pub struct DaemonStatus {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DaemonShutdown {
-    /// How long running events may still take. Milliseconds.
+    /// How long events that run may still take. Milliseconds. Without it, that is what the daemon's settings say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain_ms: Option<u64>,
 }
@@ -141,6 +142,6 @@ pub struct DaemonShutdown {
 /// Result of `daemon/reload`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reloaded {
-    /// Whether any document has changed since it was looked at last.
+    /// Whether any document has changed since the daemon looked at it last.
     pub changed: bool,
 }

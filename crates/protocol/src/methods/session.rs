@@ -1,4 +1,4 @@
-//! Sessions: open, reload, close, list.
+//! Sessions: opens, reloads, attaches to, closes and lists them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -15,19 +15,19 @@ use hooksd_json::{ReadError, Reading, Text, Value, read};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
-    /// A person is there: persisted trust counts.
+    /// A person is there, so that trust counts which was granted for good.
     Interactive,
-    /// Nobody is there: only a grant in the request counts (BEHAVIOUR section 10).
+    /// Nobody is there, so that only a grant in the request counts (BEHAVIOUR section 10).
     Headless,
 }
 
-/// A session's grant of trust in the project's document.
+/// The trust in the project's document that a session grants.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Trust {
-    /// Whatever the document holds when it is loaded.
+    /// The document is trusted, whatever it holds when it is loaded.
     Explicit(ExplicitTrust),
-    /// Only these bytes.
+    /// The document is trusted if it has these bytes.
     Fingerprint(FingerprintTrust),
 }
 
@@ -78,9 +78,9 @@ pub struct FingerprintTrust {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Plugins {
-    /// None, or those that are enabled.
+    /// A word says which: none, or those that are enabled.
     Word(PluginsWord),
-    /// These, in this order.
+    /// These plugins take part, in this order.
     Listed(Vec<PluginRoot>),
 }
 
@@ -115,9 +115,9 @@ impl<'de> Deserialize<'de> for Plugins {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum PluginsWord {
-    /// None.
+    /// No plugin takes part.
     None,
-    /// Those that the agent's plugin state in the config dir says are enabled.
+    /// Those plugins take part that are enabled by the agent's plugin state in the config dir.
     Discover,
 }
 
@@ -125,9 +125,9 @@ pub enum PluginsWord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PluginRoot {
-    /// `NAME@MARKETPLACE`.
+    /// The id of the plugin: `NAME@MARKETPLACE`.
     pub id: String,
-    /// Its folder, absolute.
+    /// The absolute path of its folder.
     pub root: String,
 }
 
@@ -146,20 +146,20 @@ pub enum Capability {
     ReloadSkills,
 }
 
-/// Params of `session/open`; also an inline session.
+/// Params of `session/open`. A request can carry them in place of a session's id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionOpen {
-    /// The conversation.
+    /// The id of the conversation.
     pub thread_id: Text,
-    /// The session's working directory, absolute.
+    /// The absolute path of the session's working directory.
     pub cwd: String,
     /// Whether a person is there.
     pub mode: Mode,
-    /// Trust in the project's document.
+    /// The trust in the project's document that the session grants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// The session's environment; without it handlers get the daemon's (D14).
+    /// The environment of the session's handlers; without it they get the daemon's (D14).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<BTreeMap<String, String>>,
     /// The file mode mask of the session's handlers, 0 to 511 (0o777); without it they get the daemon's (D14).
@@ -170,13 +170,14 @@ pub struct SessionOpen {
     /// what is not named is the daemon's (D14).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rlimits: Option<ResourceLimits>,
-    /// Which plugins take part; default none.
+    /// Which plugins take part; none without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugins: Option<Plugins>,
-    /// Output fields the agent can apply: they come back in the decision.
+    /// The output fields that the agent can apply. They come back in the decision.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub accepts: Vec<Capability>,
-    /// Whether edits reach the session by themselves; else it is pinned until `session/reload`.
+    /// Whether changes of documents reach the session by themselves. If not, it is pinned to its snapshot until
+    /// `session/reload`.
     #[serde(default)]
     pub follow: bool,
 }
@@ -185,25 +186,25 @@ pub struct SessionOpen {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct ResourceLimits {
-    /// Address space. Bytes.
+    /// How large the address space may be. Bytes.
     #[serde(rename = "as", skip_serializing_if = "Option::is_none")]
     pub address_space: Option<u64>,
-    /// Core file. Bytes.
+    /// How large a core file may be. Bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub core: Option<u64>,
-    /// Processor time. Seconds.
+    /// How much processor time a process may take. Seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu: Option<u64>,
-    /// Data segment. Bytes.
+    /// How large the data segment may be. Bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub data: Option<u64>,
-    /// File that is written. Bytes.
+    /// How large a file may be that is written. Bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fsize: Option<u64>,
-    /// Open descriptors.
+    /// How many descriptors may be open. Descriptors.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nofile: Option<u64>,
-    /// Stack. Bytes.
+    /// How large the stack may be. Bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stack: Option<u64>,
 }
@@ -224,13 +225,13 @@ fn umask<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<u32
 /// One document of a snapshot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SourceInfo {
-    /// `project`, `user` or `plugin`.
+    /// Whose document it is: `project`, `user` or `plugin`.
     pub scope: String,
-    /// Its real path, or the plugin's id.
+    /// The real path of the document, or the id of the plugin.
     pub path: String,
     /// SHA-256 of its bytes; null when it could not be read.
     pub fingerprint: Option<String>,
-    /// Whether its handlers take part.
+    /// Whether the handlers in it take part.
     pub loaded: bool,
 }
 
@@ -239,49 +240,49 @@ pub struct SourceInfo {
 pub struct SnapshotInfo {
     /// SHA-256 of the canonical configuration, lowercase hexadecimal.
     pub id: String,
-    /// Events that have handlers.
+    /// The events that have handlers.
     pub events: Vec<EventName>,
-    /// Those of them that the agent's server side originates.
+    /// Those of these events that the agent's server side originates.
     pub server_events: Vec<EventName>,
-    /// The documents.
+    /// The documents from which the snapshot was made.
     pub sources: Vec<SourceInfo>,
-    /// What in them did not count.
+    /// What in the documents did not count.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 /// What is known of the project's document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProjectInfo {
-    /// The project root.
+    /// The path of the project's root.
     pub root: String,
-    /// Whether it has a hooks.json.
+    /// Whether the project has a hooks.json.
     pub hooks_present: bool,
-    /// Whether that is trusted.
+    /// Whether that document is trusted.
     pub trusted: bool,
-    /// SHA-256 of its bytes, to show and grant.
+    /// SHA-256 of the document's bytes, to be shown and granted; null when there is none, or it cannot be read.
     pub fingerprint: Option<String>,
 }
 
 /// Result of `session/open` and `session/reload`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionInfo {
-    /// The id to name the session by.
+    /// The id of the session.
     pub session: String,
-    /// What its events run against.
+    /// The snapshot against which its events run.
     pub snapshot: SnapshotInfo,
-    /// The project.
+    /// What is known of the project's document.
     pub project: ProjectInfo,
-    /// `session` or `daemon`: whose environment handlers get (D14).
+    /// Whose environment handlers get: `session` or `daemon` (D14).
     pub environment: String,
 }
 
-/// Names a session: its id, or `session/open`'s params for one round trip.
+/// Names a session by its id, or opens one for a single request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum SessionRef {
-    /// An id from `session/open`.
+    /// The id that `session/open` has given.
     Id(String),
-    /// Opened for this request only.
+    /// The params of `session/open`, for a session of this request alone.
     Inline(Box<SessionOpen>),
 }
 
@@ -319,18 +320,18 @@ impl SessionRef {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SessionReload {
-    /// The session's id.
+    /// The id of the session.
     pub session: String,
-    /// A new working directory.
+    /// A new working directory; without it the session keeps its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
-    /// A new grant.
+    /// New trust in the project's document; without it the session keeps its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trust: Option<Trust>,
-    /// A new environment.
+    /// A new environment; without it the session keeps its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub env: Option<BTreeMap<String, String>>,
-    /// Other plugins.
+    /// Which plugins take part from now on; without it those of before do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugins: Option<Plugins>,
 }
@@ -346,15 +347,16 @@ pub struct SessionAttach {
 /// Params of the notification `snapshot/changed`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SnapshotChanged {
-    /// The session.
+    /// The id of the session.
     pub session: String,
-    /// The snapshot its events ran against.
+    /// The id of the snapshot against which its events ran.
     pub old_id: String,
-    /// The snapshot of the documents as they are now; the same when only what is said about them has changed.
+    /// The id of the snapshot of the documents as they are now. It is the old one when only the diagnostics have changed.
     pub new_id: String,
-    /// True when the session has moved to it (`follow`); false when it is pinned and `session/reload` would move it.
+    /// True when the session has moved to that snapshot (`follow`). False when it is pinned, so that `session/reload` would move
+    /// it.
     pub applied: bool,
-    /// Everything to be said about the documents as they are now.
+    /// All diagnostics about the documents as they are now.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -371,23 +373,23 @@ pub struct SessionClose {
 pub struct SessionRow {
     /// The session's id.
     pub session: String,
-    /// The conversation.
+    /// The id of the conversation.
     pub thread_id: Text,
-    /// Its working directory.
+    /// The path of its working directory.
     pub cwd: String,
     /// Whether a person is there.
     pub mode: Mode,
-    /// Its snapshot's id.
+    /// The id of its snapshot.
     pub snapshot_id: String,
-    /// Events now running.
+    /// How many of its events run now.
     pub running: usize,
-    /// Seconds since its last request.
+    /// How long ago its last request was. Seconds.
     pub idle_seconds: u64,
 }
 
 /// Result of `session/list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionList {
-    /// Open sessions, oldest first.
+    /// The open sessions, the oldest first.
     pub sessions: Vec<SessionRow>,
 }

@@ -1,4 +1,4 @@
-//! What the daemon was told when it started, and by whom.
+//! The settings with which the daemon has started, and where each comes from.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,22 +6,22 @@ use serde::{Deserialize, Serialize};
 /// One setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingInfo {
-    /// Its name in hooksd.toml, with its section: `journal.max_mb`.
+    /// The name of the setting in hooksd.toml, with its section: `journal.max_mb`.
     pub key: String,
-    /// Its value, spelled as there.
+    /// The value of the setting, spelled as in hooksd.toml.
     pub value: String,
-    /// Where the value comes from: `default`, `FILE:LINE`, the variable's name, the option, or `service manager`.
+    /// Where the value comes from: `default`, `FILE:LINE`, the name of a variable, an option, or `service manager`.
     pub origin: String,
-    /// What it is without being set.
+    /// The value that the setting has when nobody sets it.
     pub default: String,
-    /// What it may be.
+    /// Which values the setting may have.
     pub range: String,
 }
 
 /// Result of `daemon/settings`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DaemonSettings {
-    /// The file that would be read at the next start.
+    /// The path of the settings file that the next start would read.
     pub file: String,
     /// All settings.
     pub settings: Vec<SettingInfo>,

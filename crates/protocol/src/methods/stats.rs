@@ -1,4 +1,4 @@
-//! Counters and latencies.
+//! What the daemon has counted and measured: `daemon/stats`.
 
 use std::collections::BTreeMap;
 
@@ -7,75 +7,75 @@ use serde::{Deserialize, Serialize};
 
 use super::JournalState;
 
-/// Result of `daemon/stats`. Everything since the start of the daemon.
+/// Result of `daemon/stats`. Everything is counted since the start of the daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DaemonStats {
     /// The package version.
     pub version: String,
-    /// Since its start.
+    /// How long the daemon has been running. Seconds.
     pub uptime_seconds: u64,
-    /// Events by name; those that hooksd does not know together, as `other`.
+    /// The events, by name. Those that hooksd does not know are counted together, as `other`.
     pub events: BTreeMap<String, Latency>,
-    /// Handlers, by document and id. Those beyond the limit of 1,024 together, as `other`.
+    /// The handlers, by document and id. Those beyond the limit of 1,024 are counted together, as `other`.
     pub handlers: Vec<HandlerStats>,
-    /// Open connections.
+    /// How many connections are open.
     pub connections: usize,
-    /// Connections refused because there were too many.
+    /// How many connections were refused because there were too many.
     pub connections_refused: u64,
-    /// Open sessions.
+    /// How many sessions are open.
     pub sessions: usize,
-    /// Compiled snapshots in use.
+    /// How many snapshots are in use.
     pub snapshots: usize,
-    /// Handler processes now running.
+    /// How many handlers run now.
     pub running_handlers: usize,
-    /// Handlers that wait for their turn.
+    /// How many handlers wait for their turn.
     pub queued_handlers: usize,
-    /// Events that wait for their turn.
+    /// How many events wait for their turn.
     pub queued_events: usize,
-    /// Processes that wait for an event or stay between events.
+    /// How many processes of handlers wait for an event, or stay between events.
     pub warm_processes: usize,
-    /// Bytes of lines that have not ended yet.
+    /// How much has come of lines whose end has not come yet. Bytes.
     pub unfinished_line_bytes: usize,
-    /// Subscriptions to the streams.
+    /// How many subscriptions to the streams there are.
     pub subscribers: usize,
-    /// Items that subscribers have lost.
+    /// How many items subscribers have lost.
     pub items_lost: u64,
-    /// Subscriptions that were dropped.
+    /// How many subscriptions were dropped.
     pub subscribers_dropped: u64,
-    /// The journal.
+    /// The state of the journal.
     pub journal: JournalState,
-    /// Open descriptors; null where the system does not tell.
+    /// How many descriptors are open; null where the system does not tell.
     pub descriptors: Option<u64>,
-    /// Memory in RAM. Bytes; null where the system does not tell.
+    /// How much memory the daemon takes in RAM. Bytes; null where the system does not tell.
     pub resident_bytes: Option<u64>,
 }
 
 /// How long something took. Microseconds; percentiles are at most an eighth too large.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// How often.
+    /// How often it happened.
     pub count: u64,
-    /// All of it together.
+    /// How long all of it took together. Microseconds.
     pub sum_us: u64,
-    /// Half took at most so long.
+    /// Half of it took at most so long. Microseconds.
     pub p50_us: u64,
-    /// 95 of 100 did.
+    /// 95 of 100 took at most so long. Microseconds.
     pub p95_us: u64,
-    /// 99 of 100 did.
+    /// 99 of 100 took at most so long. Microseconds.
     pub p99_us: u64,
-    /// The longest.
+    /// How long the longest took. Microseconds.
     pub max_us: u64,
-    /// How they ended, by the name of the outcome or status; those that never did are left out.
+    /// How often each outcome of an event, or each status of a handler, was there. Those that never were are left out.
     pub outcomes: BTreeMap<String, u64>,
 }
 
 /// One handler's runs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HandlerStats {
-    /// `EVENT:group:handler`.
+    /// The id of the handler: `EVENT:group:handler`.
     pub id: String,
-    /// The document it comes from.
+    /// The document from which it comes.
     pub source: String,
-    /// From spawn to end.
+    /// How long its runs took, from the spawn to the end.
     pub latency: Latency,
 }

@@ -1,4 +1,4 @@
-//! Trust for good: list, status, grant, revoke.
+//! Trust that is granted for good: lists, shows, grants and revokes it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,11 +10,11 @@ use crate::diagnostic::Diagnostic;
 /// One trusted project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrustEntry {
-    /// Its canonical root.
+    /// The canonical path of the project's root.
     pub root: String,
-    /// Since when, as whoever granted it spelled it.
+    /// Since when it is trusted, spelled as by the program that has granted it.
     pub trusted_at: String,
-    /// SHA-256 of the document the grant is for; null when another program granted it, for whatever the document
+    /// SHA-256 of the document for which the grant is. Null when another program has granted it, for whatever the document
     /// holds (D13).
     pub fingerprint: Option<String>,
 }
@@ -22,11 +22,11 @@ pub struct TrustEntry {
 /// Result of `trust/list`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TrustListed {
-    /// The store's path.
+    /// The path of the trust store.
     pub store: String,
-    /// Why the store cannot be used; then nothing is trusted, and it is not changed either.
+    /// Why the store cannot be used. Then nothing is trusted, and the store is not changed. Null when it can be used.
     pub problem: Option<String>,
-    /// The trusted projects, by root.
+    /// The trusted projects, in the order of their roots.
     pub projects: Vec<TrustEntry>,
 }
 
@@ -34,7 +34,7 @@ pub struct TrustListed {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrustQuery {
-    /// An absolute path in the project.
+    /// An absolute path inside of the project.
     pub cwd: String,
 }
 
@@ -42,28 +42,28 @@ pub struct TrustQuery {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrustGrant {
-    /// An absolute path in the project.
+    /// An absolute path inside of the project.
     pub cwd: String,
-    /// SHA-256 of the document that was looked at; refused when the document is another one now.
+    /// SHA-256 of the document that was looked at. The grant is refused when the document is another one now.
     pub fingerprint: String,
 }
 
 /// Result of `trust/status`: what a person has to know before trusting a project.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrustStatus {
-    /// The canonical project root.
+    /// The canonical path of the project's root.
     pub root: String,
-    /// The path of its document.
+    /// The path of the project's document.
     pub document: String,
-    /// Whether there is one.
+    /// Whether the project has a document.
     pub hooks_present: bool,
-    /// SHA-256 of its bytes; null when there is none or it cannot be read.
+    /// SHA-256 of the document's bytes; null when there is none, or it cannot be read.
     pub fingerprint: Option<String>,
-    /// Whether it would be loaded in a new interactive session.
+    /// Whether a new interactive session would load the document.
     pub trusted: bool,
-    /// What the store says about the root.
+    /// What the trust store says about the project; null when it says nothing.
     pub entry: Option<TrustEntry>,
-    /// Why the store cannot be used.
+    /// Why the trust store cannot be used; null when it can.
     pub problem: Option<String>,
     /// The handlers in the document, read by the parser that runs them.
     pub handlers: Vec<HandlerInfo>,
@@ -76,8 +76,8 @@ pub struct TrustStatus {
 /// Result of `trust/grant` and `trust/revoke`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TrustChanged {
-    /// Whether the store is another one now.
+    /// Whether the request has changed the trust store.
     pub changed: bool,
-    /// How it is now.
+    /// The trust in the project as it is now.
     pub status: TrustStatus,
 }
