@@ -170,22 +170,6 @@ fn b13_a_vanished_client_takes_its_handlers_with_it() {
 
 const SAVES: &str = "trap 'echo x >> $W/trap' EXIT; sleep 1; echo x >> $W/done";
 
-/// D11: SessionEnd finishes, once, although the client has gone: it is going by definition.
-#[test]
-fn b14_session_end_survives_the_disconnect() {
-    daemon(async |world| {
-        let mut agent = world.agent_of(&events::shell_within("SessionEnd", SAVES, 5.0)).await;
-        agent.start(&events::session_end()).await;
-        drop(agent);
-        world.appears("trap").await;
-        world.nothing_runs().await;
-        assert_eq!(
-            (world.read("done").unwrap().as_str(), world.read("trap").unwrap().as_str()),
-            ("x\n", "x\n")
-        );
-    });
-}
-
 /// D11 across the end of the daemon: what runs is drained.
 #[test]
 fn b14_session_end_survives_the_end_of_the_daemon() {

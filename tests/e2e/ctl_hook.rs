@@ -329,12 +329,13 @@ fn d15_the_bridge_in_a_document_is_dropped() {
         world.user(&json!({ "hooks": { "PreToolUse": [{ "hooks": [
             { "type": "command", "command": "hooksctl hook --agent dcode" },
             { "type": "command", "command": "/usr/local/bin/hooksctl --socket /s hook --agent claude --fail closed" },
+            { "type": "command", "command": "true", "argv": ["/opt/hooksctl", "hook"] },
             { "type": "command", "command": "echo no >&2; exit 2" },
         ]}]}}));
         let done = hook(world, "dcode", &[], &gate(world, "deepagents", "ls")).await;
         assert!(done.stdout.contains(r#""permissionDecisionReason":"no""#), "{done:?}");
         let shown = ctl_with(world, &["--json", "show"], "").await;
-        assert_eq!(shown.stdout.matches("self_reference").count(), 2, "{}", shown.stdout);
+        assert_eq!(shown.stdout.matches("self_reference").count(), 3, "{}", shown.stdout);
     });
 }
 

@@ -212,26 +212,6 @@ fn an_input_that_is_no_event_is_exit_2() {
     });
 }
 
-/// B82: what handlers say cannot move the cursor, change colours or forge lines of our own.
-#[test]
-fn control_characters_of_handlers_are_escaped() {
-    world(async |world| {
-        world.user(&json!({ "hooks": {
-            "PreToolUse": [{ "hooks": [{ "type": "command", "command": "printf 'a\\033[2Jb\\007c\\rd\\ne\\302\\233' >&2; exit 2" }] }],
-            "SessionStart": [{ "hooks": [{ "type": "command", "command": "printf 'x\\033]0;t\\007y'" }] }],
-        }}));
-        let done = ctl_with(world, &["invoke"], &events::pre().to_string()).await;
-        let first: Vec<&str> = done.stdout.lines().take(2).collect();
-        assert_eq!(first, [r"PreToolUse: denied: a\u{1b}[2Jb\u{7}c\rd", r"    e\u{9b}"]);
-        let done = ctl_with(world, &["invoke"], &events::session_start().to_string()).await;
-        assert_eq!(done.stdout.lines().nth(1), Some(r"context: x\u{1b}]0;t\u{7}y"));
-        // JSON keeps them, escaped as JSON does.
-        let json = ctl_with(world, &["--json", "invoke"], &events::session_start().to_string()).await;
-        let json: Value = serde_json::from_str(&json.stdout).unwrap();
-        assert_eq!(json["decision"]["context"], json!(["x\u{1b}]0;t\u{7}y"]));
-    });
-}
-
 /// The caller's patience is the caller's: it ends with 4, and the event with it.
 #[test]
 fn giving_up_ends_the_event() {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use hooksd_tests::harness::{
-    Agent, Setup, World, decision, deny, error_of, events, eventually, until, world, world_with,
+    Agent, Setup, World, decision, deny, error_of, events, until, world, world_with,
 };
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt, AsyncWriteExt, BufReader};
@@ -180,28 +180,6 @@ fn repeated_deliveries_are_drained_too() {
         }
         world.ended().await;
         assert_eq!(world.read("runs").unwrap(), "x\n");
-    });
-}
-
-/// D11: SessionEnd of a client that has gone is drained as well.
-#[test]
-fn a_session_end_without_client_is_drained() {
-    world(async |world| {
-        let command = "touch $W/runs; until [ -e $W/go ]; do sleep 0.02; done; echo x >> $W/done";
-        let mut agent = world.agent_of(&events::shell("SessionEnd", command)).await;
-        agent.start(&events::session_end()).await;
-        world.appears("runs").await;
-        drop(agent);
-        let mut line = world.connect().await;
-        eventually("the client is gone", async || {
-            let status = line.call("daemon/status", json!({})).await.unwrap();
-            (status["connections"] == 1).then_some(())
-        })
-        .await;
-        line.call("daemon/shutdown", json!({})).await.unwrap();
-        world.write("go", "");
-        world.ended().await;
-        assert_eq!(world.read("done").unwrap(), "x\n");
     });
 }
 

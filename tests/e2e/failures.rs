@@ -154,22 +154,6 @@ fn d3_handlers_run_elsewhere_when_the_cwd_is_gone() {
     });
 }
 
-/// D15: our own bridge in a document that the daemon serves is dropped at load; its neighbours are not.
-#[test]
-fn d15_our_own_bridge_is_dropped() {
-    world(async |world| {
-        let handlers = json!([
-            { "type": "command", "command": "hooksctl hook --agent x" },
-            { "type": "command", "command": "true", "argv": ["/opt/hooksctl", "hook"] },
-            { "type": "command", "command": "exit 2" },
-        ]);
-        let mut agent = world.agent_of(&events::hooks("PreToolUse", handlers)).await;
-        assert_eq!(agent.load_diagnostics(), ["self_reference command", "self_reference command"]);
-        let answer = agent.invoke(&events::pre()).await;
-        assert_eq!(answer.handlers(), ["PreToolUse:0:2 blocked exit 2"]);
-    });
-}
-
 /// D18: whatever else fails on the same event, a deny counts.
 #[test]
 fn d18_a_deny_counts_beside_any_failure() {

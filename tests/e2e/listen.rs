@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::Barrier;
 
 use hooksd::server::listen::{ListenError, listen};
-use hooksd_protocol::socket::MAX_SOCKET_PATH;
 use hooksd_tests::harness::{quietly, world};
 use serde_json::json;
 
@@ -23,31 +22,6 @@ fn mode(path: &Path) -> u32 {
 
 fn is_occupied(found: Result<impl Sized, ListenError>) -> bool {
     matches!(found, Err(ListenError::Occupied { .. }))
-}
-
-#[test]
-fn makes_a_private_folder_and_socket_and_cleans_up() {
-    quietly(|| {
-        let (_folder, socket) = scratch();
-        let (held, listener) = listen(&socket).unwrap();
-        assert_eq!((mode(socket.parent().unwrap()), mode(&socket)), (0o700, 0o600));
-        assert!(UnixStream::connect(&socket).is_ok());
-        drop((held, listener));
-        assert!(!socket.exists());
-    });
-}
-
-#[test]
-fn a_stale_socket_is_replaced() {
-    quietly(|| {
-        let (_folder, socket) = scratch();
-        fs::create_dir_all(socket.parent().unwrap()).unwrap();
-        fs::set_permissions(socket.parent().unwrap(), fs::Permissions::from_mode(0o700)).unwrap();
-        drop(UnixListener::bind(&socket).unwrap());
-        assert!(socket.exists());
-        let (_held, _listener) = listen(&socket).unwrap();
-        assert!(UnixStream::connect(&socket).is_ok());
-    });
 }
 
 /// Not even one that another program serves without our lock.
@@ -160,23 +134,6 @@ fn only_the_own_file_is_removed() {
         fs::write(&socket, "precious").unwrap();
         drop(held);
         assert_eq!(fs::read_to_string(&socket).unwrap(), "precious");
-    });
-}
-
-/// B71: a path that fits is used, one byte more is an error with path, length and limit.
-#[test]
-fn a_path_that_does_not_fit_is_explained() {
-    quietly(|| {
-        let (folder, _) = scratch();
-        let base = fs::canonicalize(folder.path()).unwrap();
-        let of_length = |length: usize| base.join("x".repeat(length - base.as_os_str().len() - 1));
-        assert!(listen(&of_length(MAX_SOCKET_PATH)).is_ok());
-        let long = of_length(MAX_SOCKET_PATH + 1);
-        let error = listen(&long).unwrap_err().to_string();
-        for part in [long.to_str().unwrap(), &(MAX_SOCKET_PATH + 1).to_string(), &MAX_SOCKET_PATH.to_string()]
-        {
-            assert!(error.contains(part), "{error}");
-        }
     });
 }
 

@@ -5,38 +5,8 @@ use std::fs;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use hooksd_tests::harness::{Setup, beside, daemon, decision, deny, events, processes, program, until};
-use rustix::process::Signal;
+use hooksd_tests::harness::{Setup, beside, daemon, events, program, until};
 use serde_json::json;
-
-/// TERM: what runs gets its answer, the socket goes, the status is 0.
-#[test]
-fn term_drains_and_removes_the_socket() {
-    daemon(async |world| {
-        let wait = "touch $W/runs; until [ -e $W/go ]; do sleep 0.02; done; cat $DENY";
-        let mut agent = world.agent_of(&events::shell("PreToolUse", wait)).await;
-        let id = agent.start(&events::pre()).await;
-        world.appears("runs").await;
-        world.tell_to_stop();
-        until("it is stopping", || std::os::unix::net::UnixStream::connect(world.socket()).is_err()).await;
-        world.write("go", "");
-        let denied = json!({ "permission": deny("no") });
-        assert_eq!(agent.answer(id).await.decision(), decision("PreToolUse", denied));
-        assert_eq!(world.ended().await, Some(0));
-        assert!(!world.socket().exists());
-    });
-}
-
-/// HUP changes nothing: sessions are pinned, and nothing dies.
-#[test]
-fn hup_is_survived() {
-    daemon(async |world| {
-        let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
-        processes::signal(world.pid(), Signal::HUP);
-        until("it was heard", || world.read("daemon.log").unwrap().contains("HUP")).await;
-        assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
-    });
-}
 
 #[test]
 fn a_second_one_says_so_and_leaves() {
@@ -49,19 +19,6 @@ fn a_second_one_says_so_and_leaves() {
                 && done.stderr.contains(&world.text_at("run/hooksd.sock"))
         );
         assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
-    });
-}
-
-/// B70: after a kill the socket is stale, and the next start takes it.
-#[test]
-fn a_start_after_a_kill_works() {
-    daemon(async |world| {
-        let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
-        world.kill().await;
-        assert_eq!(agent.line.next_line().await, None, "clients of the killed one see its end");
-        assert!(world.socket().exists());
-        world.start().await;
-        assert_eq!(world.agent().await.invoke(&events::pre()).await.behavior(), "deny");
     });
 }
 

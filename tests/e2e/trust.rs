@@ -1,57 +1,7 @@
-//! Trust: a project's hooks run after a grant for exactly their bytes, and before that not at all.
+//! Trust for one session: a grant is for exactly the bytes it names. That nothing runs before it: `../cases/trust.rs`.
 
-use std::fs;
-
-use hooksd_tests::harness::{Agent, World, decision, events, eventually, world};
+use hooksd_tests::harness::{World, events, world};
 use serde_json::{Value, json};
-
-/// A project whose every hook leaves a trace, and a user document that leaves another.
-fn trap(world: &World) {
-    let hooks = |file: &str| {
-        let group = json!([{ "hooks": [{ "type": "command", "command": format!("touch $W/{file}") }] }]);
-        json!({ "hooks": { "SessionStart": group, "UserPromptSubmit": group, "PreToolUse": group, "SessionEnd": group } })
-    };
-    world.project(&hooks("pwn"));
-    world.user(&hooks("ok"));
-}
-
-async fn all_events(agent: &mut Agent) {
-    for event in [events::session_start(), events::prompt(), events::pre(), events::session_end()] {
-        let name = event["event"].as_str().unwrap();
-        let answer = agent.invoke(&event).await;
-        assert_eq!(answer.decision(), decision(name, json!({})));
-        assert_eq!(answer.handlers(), [format!("{name}:0:0 ok exit 0")]);
-    }
-}
-
-#[test]
-fn an_untrusted_project_runs_nothing_and_leaves_no_trace_in_the_snapshot() {
-    world(async |world| {
-        trap(world);
-        let fingerprint_of_nothing = world.agent().await.snapshot().to_owned();
-        let mut agent = world.agent().await;
-        assert_eq!(agent.load_diagnostics(), ["project_untrusted hooks.json"]);
-        all_events(&mut agent).await;
-        agent.reload().await;
-        all_events(&mut agent).await;
-        // Not even broken or other content shows in the id or the diagnostics.
-        for content in ["{bad", "[]", r#"{"hooks":{"Zzz":[]}}"#] {
-            world.write("project/.deepagents/hooks.json", content);
-            agent.reload().await;
-            assert_eq!(agent.snapshot(), fingerprint_of_nothing);
-            assert_eq!(agent.load_diagnostics(), ["project_untrusted hooks.json"]);
-        }
-        fs::remove_file(world.at("project/.deepagents/hooks.json")).unwrap();
-        // A deletion counts once it has lasted (D2).
-        eventually("the deletion counts", async || {
-            agent.reload().await;
-            assert_eq!(agent.snapshot(), fingerprint_of_nothing);
-            agent.load_diagnostics().is_empty().then_some(())
-        })
-        .await;
-        assert_eq!((world.read("pwn"), world.read("ok").is_some()), (None, true));
-    });
-}
 
 async fn loaded(world: &World, trust: Value) -> (bool, bool) {
     let agent = world.agent_with(json!({ "trust": trust })).await;

@@ -1,67 +1,15 @@
 //! trust/list, trust/status, trust/grant, trust/revoke, and `hooksctl trust`.
 
 use std::fs;
-use std::os::unix::fs::symlink;
 
 use hooksd_config::read::fingerprint;
-use hooksd_tests::harness::{World, daemon, decision, deny, events, program, world};
-use serde_json::{Value, json};
-
-/// A project whose hooks deny every tool and leave `pwn`.
-fn hostile(world: &World) -> String {
-    let touch = json!([{ "type": "command", "command": "touch $W/pwn; exit 2" }]);
-    let names = ["SessionStart", "UserPromptSubmit", "PreToolUse", "SessionEnd"];
-    let hooks: serde_json::Map<String, Value> =
-        names.iter().map(|name| ((*name).to_owned(), json!([{ "hooks": touch }]))).collect();
-    let document = json!({ "hooks": hooks });
-    world.project(&document);
-    fingerprint(document.to_string().as_bytes())
-}
+use hooksd_tests::harness::{World, daemon, events, program, world};
+use serde_json::json;
 
 async fn trust(world: &World, arguments: &[&str]) -> program::Done {
     let mut command = program::command("hooksctl", &[]);
     command.args(["trust", "--config-dir"]).arg(world.at("config")).args(arguments);
     program::run(command).await
-}
-
-fn everything() -> [Value; 4] {
-    [events::session_start(), events::prompt(), events::pre(), events::session_end()]
-}
-
-/// Until it is trusted, a project's document runs nothing and changes nothing; a headless session does not even ask
-/// the store.
-#[test]
-fn b64_nothing_of_a_project_runs_before_it_is_trusted() {
-    world(async |world| {
-        let ok = |event: &str| events::shell(event, "touch $W/ok")["hooks"][event].clone();
-        let user = json!({ "hooks": { "SessionStart": ok("SessionStart"), "SessionEnd": ok("SessionEnd") } });
-        world.user(&user);
-        let alone = world.agent().await.snapshot().to_owned();
-        let fingerprint = hostile(world);
-        for mode in ["interactive", "headless"] {
-            if mode == "headless" {
-                let params = json!({ "cwd": world.text_at("project"), "fingerprint": fingerprint });
-                world.connect().await.call("trust/grant", params).await.unwrap();
-            }
-            let mut agent = world.agent_with(json!({ "mode": mode })).await;
-            assert_eq!(agent.snapshot(), alone);
-            assert_eq!(agent.load_diagnostics(), ["project_untrusted hooks.json"]);
-            for event in everything() {
-                agent.invoke(&event).await;
-            }
-            agent.reload().await;
-            agent.line.call("trust/status", json!({ "cwd": world.text_at("project") })).await.unwrap();
-            assert_eq!(trust(world, &["status", &world.text_at("project")]).await.status, Some(0));
-            agent.invoke(&events::pre()).await;
-            assert!(world.at("ok").exists() && !world.at("pwn").exists(), "{mode}");
-            fs::remove_file(world.at("ok")).unwrap();
-        }
-        let mut agent = world.agent().await;
-        let answer = agent.invoke(&events::pre()).await;
-        let reason = deny("Hook blocked the operation");
-        assert_eq!(answer.decision(), decision("PreToolUse", json!({ "permission": reason })));
-        assert!(world.at("pwn").exists());
-    });
 }
 
 /// What a person is shown is what the parser that runs has read, with the hash that the grant is for; other bytes need
@@ -163,40 +111,5 @@ fn the_command_shows_what_it_trusts() {
         let revoked = trust(world, &["revoke", &project]).await;
         assert_eq!(revoked.stdout, format!("{project}: no longer trusted\n"));
         assert_eq!(trust(world, &["revoke", &project]).await.stdout, format!("{project}: was not trusted\n"));
-    });
-}
-
-/// Only exactly the canonical folder is trusted.
-#[test]
-fn b65_exactly_the_canonical_folder_is_trusted_by_the_daemon() {
-    world(async |world| {
-        let document = events::shell("PreToolUse", "exit 2").to_string();
-        for name in ["a", "ab", "A", "a/sub"] {
-            world.write(&format!("{name}/.deepagents/hooks.json"), &document);
-            fs::create_dir_all(world.at(name).join(".git")).unwrap();
-        }
-        symlink(world.at("a"), world.at("ln")).unwrap();
-        symlink(world.at("loop"), world.at("loop")).unwrap();
-        let mut line = world.connect().await;
-        let grant = json!({ "cwd": world.text_at("a"), "fingerprint": fingerprint(document.as_bytes()) });
-        line.call("trust/grant", grant).await.unwrap();
-        let mut found = Vec::new();
-        for name in ["a", "a/", "ln", "a/sub/..", "ab", "a/sub", "A", "gone", "loop"] {
-            let status = line.call("trust/status", json!({ "cwd": world.text_at(name) })).await.unwrap();
-            found.push((name, status["trusted"] == true));
-        }
-        let expected = [
-            ("a", true),
-            ("a/", true),
-            ("ln", true),
-            ("a/sub/..", true),
-            ("ab", false),
-            ("a/sub", false),
-            ("A", false),
-            ("gone", false),
-            ("loop", false),
-        ];
-        assert_eq!(found, expected);
-        assert_eq!(line.refusal("trust/status", json!({ "cwd": "" })).await.0, -32602);
     });
 }

@@ -13,23 +13,6 @@ fn trusting(world: &World, folder: &str) {
     store(world, json!({ world.text_at(folder): { "trusted_at": "2030-01-02T03:04:05Z" } }));
 }
 
-#[test]
-fn an_interactive_session_honours_it_and_a_headless_one_does_not() {
-    world(async |world| {
-        world.project(&events::shell("PreToolUse", "exit 2"));
-        trusting(world, "project");
-        let mut interactive = world.agent().await;
-        assert_eq!(interactive.invoke(&events::pre()).await.behavior(), "deny");
-        let mut headless = world.agent_with(json!({ "mode": "headless" })).await;
-        assert_eq!(headless.info["project"]["trusted"], false);
-        assert_eq!(headless.invoke(&events::pre()).await.behavior(), "none");
-        headless.reload().await;
-        assert_eq!(headless.invoke(&events::pre()).await.behavior(), "none");
-        let mut granted = world.agent_with(json!({ "mode": "headless", "trust": "explicit" })).await;
-        assert_eq!(granted.invoke(&events::pre()).await.behavior(), "deny");
-    });
-}
-
 /// D13: an entry with a hash is bound to the bytes; one without, made by another program, is honoured as it is.
 #[test]
 fn d13_an_entry_may_be_bound_to_the_bytes() {
