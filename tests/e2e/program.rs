@@ -6,7 +6,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use hooksd_tests::harness::{Setup, beside, daemon, decision, deny, events, processes, program, until};
-use rustix::process::Signal;
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 /// TERM: what runs gets its answer, the socket goes, the status is 0.
@@ -32,7 +32,7 @@ fn term_drains_and_removes_the_socket() {
 fn hup_is_survived() {
     daemon(async |world| {
         let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
-        processes::signal(world.pid(), Signal::HUP);
+        processes::signal(world.pid(), Signal::SIGHUP);
         until("it was heard", || world.read("daemon.log").unwrap().contains("HUP")).await;
         assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
     });

@@ -136,8 +136,10 @@ impl Client {
     #[must_use]
     #[cfg(target_os = "linux")]
     pub fn peer(&self) -> Option<u32> {
-        let peer = rustix::net::sockopt::socket_peercred(self.stream.get_ref()).ok()?;
-        u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+        use nix::sys::socket::getsockopt;
+        use nix::sys::socket::sockopt::PeerCredentials;
+        let peer = getsockopt(self.stream.get_ref(), PeerCredentials).ok()?;
+        u32::try_from(peer.pid()).ok().filter(|pid| *pid > 0)
     }
 
     /// Other systems do not tell.
