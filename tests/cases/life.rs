@@ -9,7 +9,8 @@ use std::process::{Child, Command, Stdio};
 
 use hooksd_protocol::socket::MAX_SOCKET_PATH;
 use hooksd_tests::harness::{World, daemon, events, processes, program, until};
-use rustix::process::{Pid, Signal, kill_process_group};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use serde_json::json;
 
 fn second(world: &World) -> Child {
@@ -82,9 +83,9 @@ fn b70_of_ten_starts_one_serves() {
 fn b70_a_stopped_daemon_is_not_dead() {
     daemon(async |world| {
         let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
-        processes::signal(world.pid(), Signal::STOP);
+        processes::signal(world.pid(), Signal::SIGSTOP);
         let done = program::run(world.daemon_command()).await;
-        processes::signal(world.pid(), Signal::CONT);
+        processes::signal(world.pid(), Signal::SIGCONT);
         assert_eq!(done.status, Some(3), "{}", done.stderr);
         assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
     });
@@ -111,7 +112,7 @@ fn b71_a_path_that_is_too_long_is_explained() {
             let mut child = daemon(&socket).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
             until("it listens", || UnixStream::connect(&socket).is_ok()).await;
             assert_eq!(program::run(ctl(&socket)).await.status, Some(0));
-            processes::signal(child.id(), Signal::TERM);
+            processes::signal(child.id(), Signal::SIGTERM);
             until("it ends", || child.try_wait().unwrap().is_some()).await;
         }
         let long = of_length(MAX_SOCKET_PATH + 1);
@@ -251,7 +252,7 @@ fn b74_term_drains_and_hup_kills_nothing() {
         let mut agent = world.agent_of(&events::shell("PreToolUse", "touch $W/runs; sleep 2; exit 2")).await;
         let id = agent.start(&events::pre()).await;
         world.appears("runs").await;
-        processes::signal(world.pid(), Signal::HUP);
+        processes::signal(world.pid(), Signal::SIGHUP);
         world.tell_to_stop();
         until("it accepts no more", || UnixStream::connect(world.socket()).is_err()).await;
         assert_eq!(agent.answer(id).await.behavior(), "deny");
@@ -272,11 +273,11 @@ fn b74_a_hup_for_the_whole_group_costs_no_handler() {
         let mut agent = world.agent_of(&events::shell("PreToolUse", "touch $W/runs; sleep 1; exit 2")).await;
         let id = agent.start(&events::pre()).await;
         world.appears("runs").await;
-        let group = Pid::from_raw(child.id().cast_signed()).unwrap();
-        kill_process_group(group, Signal::HUP).unwrap();
+        let group = Pid::from_raw(child.id().cast_signed());
+        killpg(group, Signal::SIGHUP).unwrap();
         assert_eq!(agent.answer(id).await.behavior(), "deny");
         assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
-        processes::signal(child.id(), Signal::TERM);
+        processes::signal(child.id(), Signal::SIGTERM);
         until("it ends", || child.try_wait().unwrap().is_some()).await;
         assert!(child.wait().unwrap().success());
     });

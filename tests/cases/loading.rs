@@ -5,7 +5,8 @@ use std::os::unix::fs::symlink;
 use std::time::{Duration, Instant};
 
 use hooksd_tests::harness::{Setup, decision, deny, events, until, world, world_with};
-use rustix::fs::{CWD, Mode, mkfifoat};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::json;
 
 fn denied() -> serde_json::Value {
@@ -112,7 +113,7 @@ fn b35_hooks_json_may_be_anything() {
             let _ = fs::remove_dir(&document).or_else(|_| fs::remove_file(&document));
         };
         let kinds: [(&str, &dyn Fn()); 6] = [
-            ("a FIFO", &|| mkfifoat(CWD, &document, Mode::from(0o600)).unwrap()),
+            ("a FIFO", &|| mkfifo(&document, Mode::S_IRUSR | Mode::S_IWUSR).unwrap()),
             ("an endless device", &|| symlink("/dev/zero", &document).unwrap()),
             ("a folder", &|| fs::create_dir(&document).unwrap()),
             ("a link to itself", &|| symlink(&document, &document).unwrap()),
@@ -136,7 +137,7 @@ fn b35_hooks_json_may_be_anything() {
     // The user's own document may be a FIFO as well.
     world(async |world| {
         fs::create_dir_all(world.at("config")).unwrap();
-        mkfifoat(CWD, world.at("config/hooks.json"), Mode::from(0o600)).unwrap();
+        mkfifo(&world.at("config/hooks.json"), Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
         let mut agent = world.agent().await;
         assert_eq!(agent.invoke(&events::pre()).await.decision(), decision("PreToolUse", json!({})));
     });

@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use hooksd_tests::harness::{World, daemon, processes, program, until};
-use rustix::process::Signal;
+use nix::sys::signal::Signal;
 
 /// The user and the group that own nothing.
 const NOBODY: u32 = 65534;
@@ -33,7 +33,7 @@ fn b70_a_socket_that_cannot_be_asked_is_left_alone() {
         fs::set_permissions(world.socket(), fs::Permissions::from_mode(0o000)).unwrap();
         let before = fs::metadata(world.socket()).unwrap().ino();
         let mut command = world.daemon_command();
-        if rustix::process::geteuid().is_root() {
+        if nix::unistd::geteuid().is_root() {
             fs::set_permissions(world.folder(), fs::Permissions::from_mode(0o755)).unwrap();
             chown(world.at("run"), Some(NOBODY), Some(NOBODY)).unwrap();
             let program = world.at("hooksd");
@@ -64,7 +64,7 @@ fn b72_a_mask_of_zero_opens_nothing() {
         let mode = |name: &str| fs::metadata(world.at(name)).unwrap().permissions().mode() & 0o777;
         assert_eq!((mode("run"), mode("run/hooksd.sock")), (0o700, 0o600));
         assert_eq!((mode("run/hooksd.sock.lock"), mode("run/hooksd.sock.start")), (0o600, 0o600));
-        processes::signal(child.id(), Signal::TERM);
+        processes::signal(child.id(), Signal::SIGTERM);
         until("it ends", || child.try_wait().unwrap().is_some()).await;
     });
 }
@@ -72,7 +72,7 @@ fn b72_a_mask_of_zero_opens_nothing() {
 /// Another user is kept out by the modes, and by the daemon itself where somebody has opened them.
 #[test]
 fn b72_another_user_is_refused() {
-    if !rustix::process::geteuid().is_root() {
+    if !nix::unistd::geteuid().is_root() {
         println!("skipped: only the superuser can be another user");
         return;
     }
@@ -96,7 +96,7 @@ fn b72_another_user_is_refused() {
 /// Not even while a daemon starts, with a mask of zero, is there a moment in which another user can connect.
 #[test]
 fn b72_nobody_else_can_connect_during_a_start() {
-    if !rustix::process::geteuid().is_root() {
+    if !nix::unistd::geteuid().is_root() {
         println!("skipped: only the superuser can be another user");
         return;
     }
@@ -110,7 +110,7 @@ fn b72_nobody_else_can_connect_during_a_start() {
         for _ in 0..STARTS {
             let mut daemon = with_a_mask_of_zero(world);
             until("it listens", || UnixStream::connect(world.socket()).is_ok()).await;
-            processes::signal(daemon.id(), Signal::TERM);
+            processes::signal(daemon.id(), Signal::SIGTERM);
             until("it ends", || daemon.try_wait().unwrap().is_some()).await;
         }
         world.write("stop", "");

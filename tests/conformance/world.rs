@@ -7,7 +7,8 @@ use std::io::Read;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use hooksd_runner::Runner;
-use rustix::process::{Pid, Signal, kill_process};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 /// The variable that marks a handler.
 const MARK: &str = "HOOKSD_CONFORMANCE";
@@ -39,7 +40,7 @@ impl World {
         let left = processes(&format!("{MARK}={}-", std::process::id()), true);
         for pid in &left {
             // One that has just ended is no fault.
-            let _ = kill_process(*pid, Signal::KILL);
+            let _ = kill(*pid, Signal::SIGKILL);
         }
         left.len()
     }
@@ -74,6 +75,6 @@ fn processes(pair: &str, prefix: bool) -> Vec<Pid> {
                 |found: &[u8]| found == pair.as_bytes() || (prefix && found.starts_with(pair.as_bytes()));
             read.is_ok() && environment.split(|byte| *byte == 0).any(found)
         })
-        .filter_map(|name| Pid::from_raw(name.parse().ok()?))
+        .filter_map(|name| name.parse().ok().map(Pid::from_raw))
         .collect()
 }

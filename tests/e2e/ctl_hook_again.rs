@@ -4,7 +4,7 @@ use std::io::Write;
 use std::process::{Child, Stdio};
 
 use hooksd_tests::harness::{World, events, processes, until};
-use rustix::process::Signal;
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 use crate::ctl::ctl;
@@ -38,7 +38,7 @@ async fn first_daemon(world: &World) -> u32 {
 }
 
 async fn kill(world: &World, daemon: u32) {
-    processes::signal(daemon, Signal::KILL);
+    processes::signal(daemon, Signal::SIGKILL);
     until("it has gone", || !daemons(world).contains(&daemon)).await;
 }
 
@@ -53,7 +53,7 @@ fn a_request_that_was_not_read_is_answered_by_the_next_daemon() {
         hooks(world, &events::shell("PreToolUse", GUARD));
         world.write("second", "");
         let daemon = first_daemon(world).await;
-        processes::signal(daemon, Signal::STOP);
+        processes::signal(daemon, Signal::SIGSTOP);
         let bridge = bridge(world, &gate(world, "claude-code", "ls"));
         until("it has connected", || is_waiting(&bridge)).await;
         kill(world, daemon).await;

@@ -86,7 +86,7 @@ fn tail_shows_a_line_for_each_event() {
         assert_eq!(complaints, "");
         // With ctrl-c it ends at once, like every program.
         let mut last = Tail::start(world, &["tail"]).await;
-        processes::signal(last.child.id(), rustix::process::Signal::INT);
+        processes::signal(last.child.id(), nix::sys::signal::Signal::SIGINT);
         until("it ends", || last.child.try_wait().unwrap().is_some()).await;
     });
 }

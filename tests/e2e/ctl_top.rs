@@ -3,13 +3,14 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::OwnedFd;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex};
 
 use hooksd_tests::harness::{World, daemon, events, processes, until};
-use rustix::fs::{Mode, OFlags};
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcgetattr, tcsetwinsize};
+use nix::fcntl::{OFlag, open};
+use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
+use nix::sys::stat::Mode;
+use nix::sys::termios::tcgetattr;
 use serde_json::json;
 
 use crate::ctl::{ctl, ctl_json};
@@ -72,18 +73,18 @@ struct Terminal {
 
 impl Terminal {
     fn start(world: &World) -> Terminal {
-        let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC).unwrap();
+        let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+        let ours = posix_openpt(flags).unwrap();
         grantpt(&ours).unwrap();
         unlockpt(&ours).unwrap();
-        let name = ptsname(&ours, Vec::new()).unwrap();
-        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let theirs = rustix::fs::open(name.as_c_str(), flags, Mode::empty()).unwrap();
-        let size = Winsize { ws_row: 30, ws_col: 60, ws_xpixel: 0, ws_ypixel: 0 };
-        tcsetwinsize(&theirs, size).unwrap();
+        let theirs = open(ptsname_r(&ours).unwrap().as_str(), flags, Mode::empty()).unwrap();
+        let mut size = Command::new("stty");
+        size.args(["rows", "30", "cols", "60"]).stdin(theirs.try_clone().unwrap());
+        assert!(size.status().unwrap().success());
         let mut command = world.ctl(&["top"]);
         command.stdin(theirs.try_clone().unwrap()).stdout(theirs.try_clone().unwrap()).stderr(Stdio::piped());
         let child = command.spawn().unwrap();
-        let ours = File::from(ours);
+        let ours = File::from(OwnedFd::from(ours));
         let shown = Arc::new(Mutex::new(String::new()));
         let (mut reader, kept) = (ours.try_clone().unwrap(), shown.clone());
         // Ends with the last descriptor of the other end.
@@ -114,13 +115,13 @@ fn the_terminal_is_as_it_was_however_it_ends() {
         let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
         for end in ["q", "\u{3}", "TERM", "INT"] {
             let mut terminal = Terminal::start(world);
-            let before = format!("{:?}", tcgetattr(&terminal.theirs).unwrap().local_modes);
+            let before = format!("{:?}", tcgetattr(&terminal.theirs).unwrap().local_flags);
             until("it draws", || terminal.shown().contains("SESSIONS")).await;
-            let during = format!("{:?}", tcgetattr(&terminal.theirs).unwrap().local_modes);
+            let during = format!("{:?}", tcgetattr(&terminal.theirs).unwrap().local_flags);
             assert!(terminal.shown().contains("\u{1b}[?1049h") && before != during, "{}", terminal.shown());
             match end {
-                "TERM" => processes::signal(terminal.child.id(), rustix::process::Signal::TERM),
-                "INT" => processes::signal(terminal.child.id(), rustix::process::Signal::INT),
+                "TERM" => processes::signal(terminal.child.id(), nix::sys::signal::Signal::SIGTERM),
+                "INT" => processes::signal(terminal.child.id(), nix::sys::signal::Signal::SIGINT),
                 // It shows what happens from now on.
                 "q" => {
                     agent.invoke(&events::pre()).await;
@@ -132,7 +133,7 @@ fn the_terminal_is_as_it_was_however_it_ends() {
             until("it ends", || terminal.child.try_wait().unwrap().is_some()).await;
             assert_eq!(terminal.child.wait().unwrap().code(), Some(0), "{end:?}");
             until("the screen is back", || terminal.shown().ends_with("\u{1b}[?25h\u{1b}[?1049l")).await;
-            let after = format!("{:?}", tcgetattr(&terminal.theirs).unwrap().local_modes);
+            let after = format!("{:?}", tcgetattr(&terminal.theirs).unwrap().local_flags);
             assert_eq!(after, before, "{end:?}");
             let rows = terminal.shown();
             let last = rows.rsplit("\u{1b}[H").next().unwrap();

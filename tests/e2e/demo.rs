@@ -3,7 +3,7 @@
 use std::fs;
 
 use hooksd_tests::harness::{eventually, processes, program, until, world};
-use rustix::process::Signal;
+use nix::sys::signal::Signal;
 
 #[test]
 fn plays_to_its_end_and_leaves_nothing() {
@@ -43,7 +43,7 @@ fn plays_to_its_end_and_leaves_nothing() {
 
 #[test]
 fn a_signal_leaves_nothing_behind() {
-    for signal in [Signal::INT, Signal::TERM] {
+    for signal in [Signal::SIGINT, Signal::SIGTERM] {
         world(async |world| {
             let folder = world.at("tmp");
             fs::create_dir(&folder).unwrap();

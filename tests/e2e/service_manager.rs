@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use hooksd_tests::harness::{World, daemon, events, processes, program, until};
-use rustix::process::Signal;
+use nix::sys::signal::Signal;
 
 use crate::ctl::{ctl, ctl_json};
 
@@ -45,14 +45,14 @@ fn it_is_told_of_start_reload_and_stop() {
         world.stop().await;
         told(world, &[], async |ear, pid| {
             let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
-            processes::signal(pid, Signal::HUP);
+            processes::signal(pid, Signal::SIGHUP);
             let reloading = hear(ear);
             let time =
                 reloading.strip_prefix("RELOADING=1\nMONOTONIC_USEC=").expect("the time of the reload");
             assert!(time.trim().parse::<u64>().unwrap() > 0);
             assert_eq!(hear(ear), "READY=1\n");
             assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
-            processes::signal(pid, Signal::TERM);
+            processes::signal(pid, Signal::SIGTERM);
             assert_eq!(hear(ear), "STOPPING=1\n");
         })
         .await;
@@ -66,7 +66,7 @@ fn a_reload_reads_what_has_changed() {
         let mut agent = world.agent_with(serde_json::json!({ "follow": true })).await;
         assert_eq!(agent.invoke(&events::pre()).await.behavior(), "none");
         world.user(&events::shell("PreToolUse", "exit 2"));
-        processes::signal(world.pid(), Signal::HUP);
+        processes::signal(world.pid(), Signal::SIGHUP);
         until("it has reloaded", || world.read("daemon.log").unwrap().contains("looked at all documents"))
             .await;
         assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
@@ -82,14 +82,14 @@ fn the_watchdog_hears_the_accept_loop() {
             for _ in 0..3 {
                 assert_eq!(hear(ear), "WATCHDOG=1\n");
             }
-            processes::signal(pid, Signal::STOP);
+            processes::signal(pid, Signal::SIGSTOP);
             ear.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
             let mut words = [0; 64];
             let silent = |heard: std::io::Result<usize>| {
                 heard.is_err_and(|e| e.kind() == std::io::ErrorKind::WouldBlock)
             };
             while !silent(ear.recv(&mut words)) {}
-            processes::signal(pid, Signal::CONT);
+            processes::signal(pid, Signal::SIGCONT);
             ear.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
             assert_eq!(hear(ear), "WATCHDOG=1\n");
 
@@ -97,7 +97,7 @@ fn the_watchdog_hears_the_accept_loop() {
             let mut agent = world.agent_of(&events::shell("PreToolUse", wait)).await;
             let id = agent.start(&events::pre()).await;
             world.appears("runs").await;
-            processes::signal(pid, Signal::TERM);
+            processes::signal(pid, Signal::SIGTERM);
             while hear(ear) != "STOPPING=1\n" {}
             for _ in 0..3 {
                 assert_eq!(hear(ear), "WATCHDOG=1\n");

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use hooksd_client::asynchronous;
 use hooksd_tests::harness::program::{self, Done};
 use hooksd_tests::harness::{World, daemon, events, processes, until, world};
-use rustix::process::Signal;
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::ctl::{ctl, ctl_json};
@@ -64,7 +64,7 @@ fn b70_of_fifty_first_calls_one_starts_a_daemon() {
         crowd(world, 50).await;
         assert_eq!((daemons(world).len(), starts(world)), (1, 1));
         let first = daemons(world)[0];
-        processes::signal(first, Signal::KILL);
+        processes::signal(first, Signal::SIGKILL);
         until("it is gone", || daemons(world).is_empty()).await;
         assert!(world.socket().exists());
         crowd(world, 50).await;

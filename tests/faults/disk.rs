@@ -5,8 +5,10 @@ use std::process::Command;
 
 use hooksd_config::read::fingerprint;
 use hooksd_config::trust::Store;
+use hooksd_system::{Limits, limits, set_limits_of};
 use hooksd_tests::harness::{Agent, World, daemon, events};
-use rustix::process::{Pid, Resource, Rlimit, getrlimit, prlimit};
+use nix::sys::resource::Resource;
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use crate::after::{self, all_denied, begin, inside, sound};
@@ -97,10 +99,10 @@ fn a_limit_of_file_sizes_costs_no_verdict_and_no_trust() {
         grant(world, &mut agent, "echo first").await.unwrap();
         append(&mut agent, 10).await;
         let pid = Pid::from_raw(world.pid().try_into().unwrap());
-        let whole = getrlimit(Resource::Fsize);
-        prlimit(pid, Resource::Fsize, Rlimit { current: Some(100), ..whole }).unwrap();
+        let whole = limits(Resource::RLIMIT_FSIZE);
+        set_limits_of(pid, Resource::RLIMIT_FSIZE, Limits { soft: Some(100), ..whole }).unwrap();
         nothing_is_written(world, &mut agent, &["too large"]).await;
-        prlimit(pid, Resource::Fsize, whole).unwrap();
+        set_limits_of(pid, Resource::RLIMIT_FSIZE, whole).unwrap();
         all_is_written(world, &mut agent).await;
     });
 }

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use hooksd_tests::harness::{World, daemon, events, processes, until};
-use rustix::process::Signal;
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::after::{denied, sound};
@@ -20,9 +20,9 @@ async fn passes(time: Duration) {
 }
 
 async fn stop_the_daemon(world: &World) {
-    processes::signal(world.pid(), Signal::STOP);
+    processes::signal(world.pid(), Signal::SIGSTOP);
     passes(STOPPED).await;
-    processes::signal(world.pid(), Signal::CONT);
+    processes::signal(world.pid(), Signal::SIGCONT);
 }
 
 /// When the daemon goes on, the handler's time is over and its verdict is there: the verdict counts.
@@ -86,10 +86,10 @@ fn a_handler_without_a_verdict_is_timed_out_when_the_daemon_goes_on() {
 fn requests_that_came_while_the_daemon_stood_still_are_answered() {
     daemon(async |world| {
         let mut agent = world.agent_of(&events::shell("PreToolUse", "exit 2")).await;
-        processes::signal(world.pid(), Signal::STOP);
+        processes::signal(world.pid(), Signal::SIGSTOP);
         let ids = crate::after::begin(&mut agent, 20).await;
         passes(STOPPED).await;
-        processes::signal(world.pid(), Signal::CONT);
+        processes::signal(world.pid(), Signal::SIGCONT);
         crate::after::all_denied(&mut agent, ids).await;
         sound(world).await;
     });
@@ -118,7 +118,7 @@ fn a_stopped_handler_is_killed_at_its_deadline_or_decides() {
         world.user(&events::shell_within("PreToolUse", line, 20.0));
         agent.reload().await;
         let id = agent.start(&events::pre()).await;
-        processes::signal(stopped("pid").await, Signal::CONT);
+        processes::signal(stopped("pid").await, Signal::SIGCONT);
         denied(&agent.answer(id).await);
         world.user(&events::shell("PreToolUse", "exit 2"));
         sound(world).await;

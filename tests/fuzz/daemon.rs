@@ -10,7 +10,8 @@ use hooksd_protocol::event::EventName;
 use hooksd_protocol::outcome::{End, Outcome};
 use hooksd_tests::fuzz::chosen;
 use hooksd_tests::harness::{World, events, world};
-use rustix::fs::{CWD, FileType, Mode, mknodat};
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 use serde_json::{Value, json};
 
 use crate::mutate::Choices;
@@ -69,7 +70,7 @@ fn document(folder: &Path, event: EventName, outcomes: &[Outcome], ends: &[usize
             let place = ends.iter().position(|end| *end == index).unwrap();
             match place {
                 0 => fs::write(turn(index), "\n").unwrap(),
-                _ => mknodat(CWD, turn(index), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap(),
+                _ => mkfifo(turn(index).as_str(), Mode::S_IRUSR | Mode::S_IWUSR).unwrap(),
             }
             let next = ends.get(place + 1).map_or_else(|| "/dev/null".to_owned(), |next| turn(*next));
             let End::Exited(status) = outcome.end else { panic!("an outcome that is no exit") };

@@ -1,7 +1,9 @@
 //! D5: a shortage of descriptors delays; it never takes a guard away.
 
+use hooksd_system::{Limits, set_limits_of};
 use hooksd_tests::harness::{Setup, World, events, eventually, world_with};
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use nix::sys::resource::Resource;
+use nix::unistd::Pid;
 use serde_json::json;
 
 const DESCRIPTORS: u32 = 64;
@@ -13,20 +15,20 @@ fn short() -> Setup {
 /// While it is there the daemon gets no more descriptors.
 struct Exhausted {
     daemon: Pid,
-    before: Rlimit,
+    before: Limits,
 }
 
 impl Drop for Exhausted {
     fn drop(&mut self) {
-        prlimit(Some(self.daemon), Resource::Nofile, self.before).unwrap();
+        set_limits_of(self.daemon, Resource::RLIMIT_NOFILE, self.before).unwrap();
     }
 }
 
 fn exhaust(world: &World) -> Exhausted {
-    let daemon = Pid::from_raw(world.pid().try_into().unwrap()).unwrap();
+    let daemon = Pid::from_raw(world.pid().try_into().unwrap());
     // 0, 1 and 2 are taken, and those above may stay open.
-    let none = Rlimit { current: Some(3), maximum: Some(DESCRIPTORS.into()) };
-    let before = prlimit(Some(daemon), Resource::Nofile, none).unwrap();
+    let none = Limits { soft: Some(3), hard: Some(DESCRIPTORS.into()) };
+    let before = set_limits_of(daemon, Resource::RLIMIT_NOFILE, none).unwrap();
     Exhausted { daemon, before }
 }
 

@@ -46,7 +46,7 @@ impl Drop for Impostor {
 /// No client speaks to him, none takes his word, and none starts a daemon where he is.
 #[test]
 fn a_daemon_of_another_user_is_not_spoken_to() {
-    if !rustix::process::geteuid().is_root() {
+    if !nix::unistd::geteuid().is_root() {
         println!("skipped: only the superuser can be another user");
         return;
     }

@@ -4,7 +4,8 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use hooksd_system::{Limits, limits, set_limits};
+use nix::sys::resource::Resource;
 use serde_json::json;
 use tokio::net::UnixStream;
 
@@ -25,10 +26,10 @@ const SPARE: u64 = 100;
 /// Holds so many connections, or as many as the limits allow.
 async fn idle(wanted: usize) {
     // This process and the daemon hold an end of each. The daemon raises its own limit as far as it may.
-    let limit = getrlimit(Resource::Nofile);
-    let hard = limit.maximum.unwrap_or(u64::MAX);
-    let needed = (wanted as u64 + 2 * SPARE).max(limit.current.unwrap_or(u64::MAX)).min(hard);
-    setrlimit(Resource::Nofile, Rlimit { current: Some(needed), maximum: limit.maximum }).unwrap();
+    let limit = limits(Resource::RLIMIT_NOFILE);
+    let hard = limit.hard.unwrap_or(u64::MAX);
+    let needed = (wanted as u64 + 2 * SPARE).max(limit.soft.unwrap_or(u64::MAX)).min(hard);
+    set_limits(Resource::RLIMIT_NOFILE, Limits { soft: Some(needed), ..limit }).unwrap();
     let daemon = Daemon::start("", &commands(&["exit 2"])).await;
     let handlers = daemon.status().await["max_handlers"].as_u64().unwrap();
     let most = (hard / 3).max((hard - hard / 4).saturating_sub(4 * handlers)).min(needed);

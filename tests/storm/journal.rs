@@ -4,8 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use hooksd_system::{Limits, limits, set_limits_of};
 use hooksd_tests::harness::{Line, eventually};
-use rustix::process::{Pid, Resource, Rlimit, geteuid, getrlimit, prlimit};
+use nix::sys::resource::Resource;
+use nix::unistd::{Pid, geteuid};
 use serde_json::{Value, json};
 
 use crate::support::{Agent, Daemon, as_user, behavior, commands, outcome, pre};
@@ -116,10 +118,10 @@ fn may_mount() -> bool {
 async fn a_limit_of_file_sizes_costs_records_and_no_decision() {
     let (daemon, agent, mut line) = guarded("").await;
     let pid = Pid::from_raw(daemon.pid().try_into().unwrap());
-    let whole = getrlimit(Resource::Fsize);
-    prlimit(pid, Resource::Fsize, Rlimit { current: Some(FULL), ..whole }).unwrap();
+    let whole = limits(Resource::RLIMIT_FSIZE);
+    set_limits_of(pid, Resource::RLIMIT_FSIZE, Limits { soft: Some(FULL), ..whole }).unwrap();
     fails(&agent, &mut line).await;
-    prlimit(pid, Resource::Fsize, whole).unwrap();
+    set_limits_of(pid, Resource::RLIMIT_FSIZE, whole).unwrap();
     recovers(&agent, &file(&daemon)).await;
     daemon.nothing_left().await;
 }

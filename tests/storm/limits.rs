@@ -81,7 +81,7 @@ async fn b45_connections_do_not_take_the_handlers_descriptors_for_good() {
 /// a user of its own.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b45_a_guard_when_processes_run_short() {
-    if !rustix::process::geteuid().is_root() {
+    if !nix::unistd::geteuid().is_root() {
         println!("skipped: a user of the test's own takes root");
         return;
     }

@@ -203,8 +203,8 @@ impl Daemon {
     }
 
     pub(crate) fn terminate(&self) {
-        let pid = rustix::process::Pid::from_raw(self.pid().try_into().unwrap()).unwrap();
-        rustix::process::kill_process(pid, rustix::process::Signal::TERM).unwrap();
+        let pid = nix::unistd::Pid::from_raw(self.pid().try_into().unwrap());
+        nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGTERM).unwrap();
     }
 
     /// Kills it, as the system would.

@@ -20,7 +20,7 @@ use std::process::Command;
 
 use hooksd_tests::harness::program::{self, Done};
 use hooksd_tests::harness::{daemon, processes, until};
-use rustix::process::Signal;
+use nix::sys::signal::Signal;
 use serde_json::Value;
 
 /// The top of the repository.
@@ -116,7 +116,7 @@ fn a_running_daemon_is_measured_where_no_hooks_of_its_user_are() {
 #[tokio::test]
 async fn a_signal_leaves_nothing_behind() {
     for (engine, signal, status) in
-        [("", Signal::TERM, 143), ("", Signal::INT, 130), ("sleep 600", Signal::HUP, 129)]
+        [("", Signal::SIGTERM, 143), ("", Signal::SIGINT, 130), ("sleep 600", Signal::SIGHUP, 129)]
     {
         let temporary = tempfile::tempdir().unwrap();
         let folder = temporary.path().canonicalize().unwrap();

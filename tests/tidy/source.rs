@@ -5,19 +5,20 @@ use std::fs;
 use crate::{files, text, top};
 
 /// Which crates of the workspace each crate may use (ARCHITECTURE, "Dependencies").
-const ALLOWED: [(&str, &[&str]); 13] = [
+const ALLOWED: [(&str, &[&str]); 14] = [
     ("json", &[]),
     ("pattern", &[]),
+    ("system", &[]),
     ("protocol", &["json"]),
     ("dialects", &["json", "protocol"]),
     ("config", &["json", "pattern", "protocol"]),
     ("engine", &["json", "pattern", "protocol", "config"]),
-    ("runner", &["protocol"]),
+    ("runner", &["system", "protocol"]),
     ("client", &["json", "protocol"]),
     ("journal", &["protocol"]),
-    ("daemon", &["json", "pattern", "protocol", "config", "engine", "runner", "client", "journal"]),
+    ("daemon", &["json", "pattern", "system", "protocol", "config", "engine", "runner", "client", "journal"]),
     ("terminal", &[]),
-    ("ctl", &["json", "protocol", "dialects", "config", "engine", "client", "journal", "terminal"]),
+    ("ctl", &["json", "system", "protocol", "dialects", "config", "engine", "client", "journal", "terminal"]),
     ("conformance", &["json", "protocol", "config", "engine", "client", "terminal"]),
 ];
 
@@ -51,6 +52,28 @@ fn config_and_engine_know_no_runtime() {
             assert!(!dependency.starts_with("tokio"), "{name} must not depend on {dependency}");
         }
     }
+}
+
+/// What calls the system is `nix`; what it has no safe function for is in one crate.
+#[test]
+fn the_system_is_called_through_nix() {
+    for path in files("crates", "Cargo.toml")
+        .into_iter()
+        .chain(["Cargo.toml", "tests/Cargo.toml"].map(|path| top().join(path)))
+    {
+        let manifest = fs::read_to_string(&path).unwrap();
+        let named = manifest.lines().any(|line| line.trim_start().starts_with("rustix"));
+        assert!(!named, "{} names rustix", path.display());
+    }
+    let those_with = |name: &str| -> Vec<&str> {
+        let has = |crate_name: &&str| dependencies(crate_name).iter().any(|dependency| dependency == name);
+        ALLOWED.map(|(name, _)| name).into_iter().filter(has).collect()
+    };
+    assert_eq!(those_with("libc"), ["system"]);
+    assert_eq!(
+        those_with("nix"),
+        ["system", "config", "runner", "client", "journal", "daemon", "ctl", "conformance"]
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use hooksd_tests::harness::{decision, deny, events, processes as system, until, world};
-use rustix::process::Signal;
+use nix::sys::signal::Signal;
 use serde_json::json;
 
 use crate::{SPEAKER, close, document, process, processes, speaker, telling, warm};
@@ -77,7 +77,7 @@ fn a_killed_worker_costs_no_event() {
         let mut agent = world.agent_of(&speaker()).await;
         for _ in 0..3 {
             let pid = process(&agent.invoke(&events::session_start()).await);
-            system::signal(pid.parse().unwrap(), Signal::KILL);
+            system::signal(pid.parse().unwrap(), Signal::SIGKILL);
             let cmdline = format!("/proc/{pid}/cmdline");
             until("it is dead", || system::read(&cmdline).is_empty()).await;
             let next = agent.invoke(&events::session_start()).await;

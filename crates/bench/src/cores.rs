@@ -11,9 +11,9 @@ mod bound {
     use std::fs;
 
     use anyhow::{Context, Result};
-    use rustix::io::Errno;
-    use rustix::process::Pid;
-    use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+    use nix::errno::Errno;
+    use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+    use nix::unistd::Pid;
 
     /// The cores of the measuring thread and of the programs that it talks to.
     #[derive(Debug, Clone, Copy)]
@@ -30,20 +30,24 @@ mod bound {
     impl Drop for Bound {
         fn drop(&mut self) {
             // The cores were this thread's before.
-            let _ = sched_setaffinity(None, &self.0);
+            let _ = sched_setaffinity(THIS_THREAD, &self.0);
         }
     }
 
+    /// What stands for the calling thread.
+    const THIS_THREAD: Pid = Pid::from_raw(0);
+
     fn only(core: usize) -> CpuSet {
         let mut set = CpuSet::new();
-        set.set(core);
+        // A core that the kernel has told of fits into its own set.
+        let _ = set.set(core);
         set
     }
 
     /// The first two cores that there are.
     fn two() -> Result<(usize, Option<usize>)> {
-        let own = sched_getaffinity(None).context("which cores are there?")?;
-        let mut cores = (0..CpuSet::MAX_CPU).filter(|core| own.is_set(*core));
+        let own = sched_getaffinity(THIS_THREAD).context("which cores are there?")?;
+        let mut cores = (0..CpuSet::count()).filter(|core| own.is_set(*core) == Ok(true));
         Ok((cores.next().context("no core")?, cores.next()))
     }
 
@@ -63,19 +67,19 @@ mod bound {
 
         /// Binds this thread, and these processes with all that they start from now on.
         pub(crate) fn bind(&self, processes: &[u32]) -> Result<Bound> {
-            let before = sched_getaffinity(None).context("which cores are there?")?;
+            let before = sched_getaffinity(THIS_THREAD).context("which cores are there?")?;
             for process in processes {
                 for thread in fs::read_dir(format!("/proc/{process}/task")).context("no threads")? {
                     let name = thread.context("no threads")?.file_name();
                     let id = name.to_str().and_then(|name| name.parse().ok()).context("no thread's id")?;
                     match sched_setaffinity(Pid::from_raw(id), &only(self.theirs)) {
                         // A thread that has ended meanwhile needs no core.
-                        Ok(()) | Err(Errno::SRCH) => {}
+                        Ok(()) | Err(Errno::ESRCH) => {}
                         Err(error) => return Err(error).context("cannot bind it"),
                     }
                 }
             }
-            sched_setaffinity(None, &only(self.mine)).context("cannot bind this thread")?;
+            sched_setaffinity(THIS_THREAD, &only(self.mine)).context("cannot bind this thread")?;
             Ok(Bound(before))
         }
     }

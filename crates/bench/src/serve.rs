@@ -13,7 +13,7 @@ use hooksd::{Settings, Shutdown};
 pub fn serve(socket: &Path, config_dir: &Path, told: bool) -> Result<()> {
     let level = if told { "info" } else { "off" };
     tracing_subscriber::fmt().with_env_filter(level).with_writer(std::io::stderr).init();
-    hooksd_runner::seal_descriptors().context("cannot keep descriptors from handlers")?;
+    hooksd_system::seal_descriptors().context("cannot keep descriptors from handlers")?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("no runtime")?;
     runtime.block_on(async {
         let mut settings = Settings::new(config_dir.to_owned());

@@ -139,8 +139,10 @@ impl Client {
     #[must_use]
     #[cfg(target_os = "linux")]
     pub fn peer(&self) -> Option<u32> {
-        let peer = rustix::net::sockopt::socket_peercred(self.stream.get_ref()).ok()?;
-        u32::try_from(peer.pid.as_raw_nonzero().get()).ok()
+        use nix::sys::socket::getsockopt;
+        use nix::sys::socket::sockopt::PeerCredentials;
+        let peer = getsockopt(self.stream.get_ref(), PeerCredentials).ok()?;
+        u32::try_from(peer.pid()).ok().filter(|pid| *pid > 0)
     }
 
     /// The id of the process that made the socket listen. Systems other than Linux do not tell, so that it is always `None`.

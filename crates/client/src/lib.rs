@@ -87,7 +87,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use hooksd_protocol::socket::{SOCKET_VARIABLE, SocketPathError, check_length, config_dir, socket_path};
-use rustix::fs::OFlags;
+use nix::fcntl::OFlag;
 use toml::de::DeTable;
 
 /// How long a call may take unless the caller says otherwise. Seconds. It is above the longest default timeout of a handler
@@ -131,7 +131,7 @@ pub fn default_socket() -> Result<PathBuf, SocketPathError> {
 fn socket_of(config_dir: &Path) -> Option<PathBuf> {
     let mut options = OpenOptions::new();
     // A FIFO in the place of the file must not block.
-    let file = options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let file = options.read(true).custom_flags(OFlag::O_NONBLOCK.bits());
     let file = file.open(config_dir.join(SETTINGS_FILE)).ok()?;
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
         return None;

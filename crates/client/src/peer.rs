@@ -10,8 +10,12 @@ use std::os::fd::AsFd;
 /// `PermissionDenied` when it leads to a process of another user.
 #[cfg(target_os = "linux")]
 pub(crate) fn own<S: AsFd>(stream: S) -> io::Result<S> {
-    let peer = rustix::net::sockopt::socket_peercred(&stream)?.uid;
-    if peer == rustix::process::geteuid() || peer.is_root() {
+    use nix::sys::socket::getsockopt;
+    use nix::sys::socket::sockopt::PeerCredentials;
+    use nix::unistd::{Uid, geteuid};
+
+    let peer = Uid::from_raw(getsockopt(&stream, PeerCredentials)?.uid());
+    if peer == geteuid() || peer.is_root() {
         return Ok(stream);
     }
     let reason = format!(

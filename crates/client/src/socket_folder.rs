@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::Instant;
 
-use rustix::fs::OFlags;
+use nix::fcntl::OFlag;
 
 /// Why the folder of the socket, or a lock in it, cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +70,7 @@ impl Lock {
             .truncate(false)
             .write(true)
             .mode(0o600)
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+            .custom_flags(OFlag::O_NOFOLLOW.bits())
             .open(&path)
             .map_err(system)?;
         match (file.try_lock(), deadline) {
@@ -114,7 +114,7 @@ pub fn prepare_folder(socket: &Path) -> Result<(), SocketFolderError> {
         return Err(fail(format!("cannot be made: {error}")));
     }
     let metadata = fs::metadata(folder).map_err(|error| fail(format!("cannot be looked at: {error}")))?;
-    if metadata.uid() != rustix::process::geteuid().as_raw() {
+    if metadata.uid() != nix::unistd::geteuid().as_raw() {
         return Err(fail(format!(
             "belongs to user {}, not to you: choose another with HOOKSD_SOCKET",
             metadata.uid()

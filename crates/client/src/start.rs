@@ -122,15 +122,24 @@ fn start(path: &Path, deadline: Instant) -> Result<UnixStream, Failed> {
 /// waits until the deadline instead of for ever.
 #[cfg(target_os = "linux")]
 fn connect(path: &Path, deadline: Instant) -> io::Result<UnixStream> {
-    use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType, socket_with, sockopt};
+    use nix::sys::socket::sockopt::SendTimeout;
+    use nix::sys::socket::{self, AddressFamily, SockFlag, SockType, UnixAddr, setsockopt, socket};
+    use nix::sys::time::TimeVal;
+    use std::os::fd::AsRawFd;
 
     /// The shortest wait. To the kernel, zero would mean that there is no limit.
     const SHORTEST: Duration = Duration::from_millis(1);
-    let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+    const NONE: Duration = Duration::ZERO;
+    let socket = socket(AddressFamily::Unix, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?;
     let left = deadline.saturating_duration_since(Instant::now()).max(SHORTEST);
-    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, Some(left))?;
-    rustix::net::connect(&socket, &SocketAddrUnix::new(path)?)?;
-    sockopt::set_socket_timeout(&socket, sockopt::Timeout::Send, None)?;
+    let limit = |limit: Duration| -> io::Result<()> {
+        let seconds = limit.as_secs().try_into().unwrap_or(i64::MAX);
+        let limit = TimeVal::new(seconds, limit.subsec_micros().into());
+        Ok(setsockopt(&socket, SendTimeout, &limit)?)
+    };
+    limit(left)?;
+    socket::connect(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
+    limit(NONE)?;
     peer::own(UnixStream::from(socket))
 }
 

@@ -6,7 +6,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use rustix::fs::{Mode, OFlags};
+use nix::fcntl::{OFlag, open};
+use nix::sys::stat::Mode;
 use sha2::{Digest, Sha256};
 
 use crate::document::{ListForm, Parsed, parse_bytes};
@@ -159,8 +160,8 @@ fn at_real_path(real: PathBuf, limit: u64) -> Option<Found> {
         Err(error) if is_absence(&error) => return None,
         Err(error) => return Some(unreadable(&real, "read", &error)),
     }
-    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
-    let file = match rustix::fs::open(&real, flags, Mode::empty()) {
+    let flags = OFlag::O_RDONLY | OFlag::O_NONBLOCK | OFlag::O_CLOEXEC | OFlag::O_NOCTTY;
+    let file = match open(&real, flags, Mode::empty()) {
         Ok(descriptor) => File::from(descriptor),
         Err(error) if is_absence(&error.into()) => return None,
         Err(error) => return Some(unreadable(&real, "opened", &error.into())),
@@ -196,18 +197,18 @@ fn unreadable(path: &Path, what: &str, error: &std::io::Error) -> Found {
 
 /// Whether a path that does not resolve leads nowhere (path_resolution(7)).
 fn is_absence(error: &std::io::Error) -> bool {
-    use rustix::io::Errno;
-    let Some(error) = Errno::from_io_error(error) else {
+    use nix::errno::Errno;
+    let Some(error) = error.raw_os_error().map(Errno::from_raw) else {
         return error.kind() == std::io::ErrorKind::NotFound;
     };
-    [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG].contains(&error)
+    [Errno::ENOENT, Errno::ENOTDIR, Errno::ELOOP, Errno::ENAMETOOLONG].contains(&error)
 }
 
 /// Whether the system was short of descriptors or memory, or was interrupted (open(2), read(2)).
 fn is_passing(error: &std::io::Error) -> bool {
-    use rustix::io::Errno;
-    let Some(error) = Errno::from_io_error(error) else { return false };
-    [Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::IO, Errno::INTR, Errno::AGAIN].contains(&error)
+    use nix::errno::Errno;
+    let Some(error) = error.raw_os_error().map(Errno::from_raw) else { return false };
+    [Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::EIO, Errno::EINTR, Errno::EAGAIN].contains(&error)
 }
 
 #[cfg(test)]
@@ -218,7 +219,7 @@ mod tests {
     fn b35_anything_but_a_regular_file_is_absent() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join(name);
-        rustix::fs::mkfifoat(rustix::fs::CWD, at("fifo"), Mode::from(0o600)).unwrap();
+        nix::unistd::mkfifo(&at("fifo"), Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
         fs::create_dir(at("folder")).unwrap();
         std::os::unix::fs::symlink("/dev/zero", at("zero")).unwrap();
         std::os::unix::fs::symlink(at("loop"), at("loop")).unwrap();
@@ -285,14 +286,14 @@ mod tests {
     /// through all of them.
     #[test]
     fn only_what_leads_nowhere_is_absent() {
-        use rustix::io::Errno;
+        use nix::errno::Errno;
         use std::io::Error;
         let path = Path::new("/link");
-        for error in [Errno::NOENT, Errno::NOTDIR, Errno::LOOP, Errno::NAMETOOLONG] {
+        for error in [Errno::ENOENT, Errno::ENOTDIR, Errno::ELOOP, Errno::ENAMETOOLONG] {
             assert_eq!(missing(path, &Error::from(error)), Found::Absent, "{error}");
         }
         for (error, shortage) in
-            [(Errno::ACCESS, false), (Errno::STALE, false), (Errno::NOMEM, true), (Errno::IO, true)]
+            [(Errno::EACCES, false), (Errno::ESTALE, false), (Errno::ENOMEM, true), (Errno::EIO, true)]
         {
             let found = missing(path, &Error::from(error));
             assert_eq!((found.path(), found.shortage().is_some()), (Some(path), shortage), "{error}");

@@ -47,15 +47,19 @@ impl DaemonProcess {
     /// Tells it to stop (TERM), if it is still that process.
     #[cfg(target_os = "linux")]
     fn stop(&self) -> Result<(), String> {
-        use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+        use hooksd_system::{pidfd_open, pidfd_send_signal};
+        use nix::errno::Errno;
+        use nix::sys::signal::Signal;
+        use nix::unistd::Pid;
 
-        let pid = i32::try_from(self.pid).ok().and_then(Pid::from_raw).ok_or("it is gone")?;
-        let error =
-            |error: rustix::io::Errno| format!("process {} cannot be told to stop: {error}", self.pid);
+        let pid = i32::try_from(self.pid).ok().filter(|pid| *pid > 0).ok_or("it is gone")?;
+        let error = |errno: Errno| {
+            format!("process {} cannot be told to stop: {}", self.pid, std::io::Error::from(errno))
+        };
         // Whatever becomes of the number, this stays the process that is looked at next.
-        let fd = pidfd_open(pid, PidfdFlags::empty()).map_err(error)?;
+        let fd = pidfd_open(Pid::from_raw(pid)).map_err(error)?;
         match DaemonProcess::look(self.pid) {
-            Some((_, now)) if now == *self => pidfd_send_signal(fd, Signal::TERM).map_err(error),
+            Some((_, now)) if now == *self => pidfd_send_signal(fd, Signal::SIGTERM).map_err(error),
             _ => Err("it is gone".to_owned()),
         }
     }

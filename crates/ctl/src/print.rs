@@ -96,7 +96,7 @@ impl Printer {
 
 /// How wide lines may be: the terminal, else `COLUMNS`, else 80. Columns.
 pub(crate) fn width() -> usize {
-    let terminal = rustix::termios::tcgetwinsize(std::io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    let terminal = hooksd_system::window_size(std::io::stdout()).ok().map(|size| usize::from(size.columns));
     let said = || std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     terminal.filter(|columns| *columns > 0).or_else(said).unwrap_or(80).clamp(20, 400)
 }

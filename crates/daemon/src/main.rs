@@ -15,7 +15,7 @@ use hooksd::server::background::{self, Starter};
 use hooksd::server::configure::{self, Given, SettingsError};
 use hooksd::server::listen::{ListenError, listen, listen_in_turn};
 use hooksd::{Settings, Shutdown, demo};
-use rustix::process::Signal;
+use nix::sys::signal::Signal;
 use tokio::runtime::Runtime;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -141,7 +141,7 @@ fn run(arguments: Arguments, starter: &mut Option<Starter>) -> Result<()> {
     let log = tracing_subscriber::fmt().with_env_filter(EnvFilter::new(filter)).with_writer(std::io::stderr);
     log.with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr())).init();
     let settings = settings.transpose()?;
-    hooksd_runner::seal_descriptors().context("cannot keep inherited descriptors from handlers")?;
+    hooksd_system::seal_descriptors().context("cannot keep inherited descriptors from handlers")?;
     if let Err(error) = hooksd_runner::raise_descriptors() {
         tracing::warn!(%error, "the soft limit of descriptors stays as it is");
     }
@@ -225,7 +225,7 @@ fn watch_signals(shutdown: Shutdown) -> Result<JoinHandle<()>> {
     let mut term = watch(SignalKind::terminate())?;
     let mut interrupt = watch(SignalKind::interrupt())?;
     let mut hangup = watch(SignalKind::hangup())?;
-    let too_large = watch(SignalKind::from_raw(Signal::XFSZ.as_raw()))?;
+    let too_large = watch(SignalKind::from_raw(Signal::SIGXFSZ as i32))?;
     Ok(tokio::spawn(async move {
         let _too_large = too_large;
         loop {

@@ -5,8 +5,8 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use nix::fcntl::OFlag;
 use rusqlite::{Connection, OpenFlags};
-use rustix::fs::OFlags;
 
 use crate::error::JournalError;
 use crate::schema::database;
@@ -33,7 +33,7 @@ pub(crate) fn prepare(path: &Path) -> Result<(), JournalError> {
     }
     DirBuilder::new().recursive(true).mode(0o700).create(folder).map_err(system)?;
     fs::set_permissions(folder, Permissions::from_mode(0o700)).map_err(system)?;
-    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
+    let flags = (OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits();
     let file = OpenOptions::new()
         .read(true)
         .write(true)
@@ -44,7 +44,7 @@ pub(crate) fn prepare(path: &Path) -> Result<(), JournalError> {
         .open(path)
         .map_err(system)?;
     let found = file.metadata().map_err(system)?;
-    if !found.is_file() || found.uid() != rustix::process::geteuid().as_raw() || found.nlink() != 1 {
+    if !found.is_file() || found.uid() != nix::unistd::geteuid().as_raw() || found.nlink() != 1 {
         let reason = "it is not a file of ours alone".to_owned();
         return Err(JournalError::NotOurs { path: path.to_owned(), reason });
     }

@@ -15,6 +15,8 @@ use std::time::{Duration, SystemTime};
 use hooksd_journal::{JournalError, Writer, path, query};
 use hooksd_protocol::methods::{HandlerStatus, JournalHandler, JournalQuery, JournalRecord};
 use hooksd_protocol::timestamp::Timestamp;
+use nix::sys::stat::Mode;
+use nix::unistd::mkfifo;
 
 fn record(number: usize) -> JournalRecord {
     let time = SystemTime::UNIX_EPOCH + Duration::from_secs(1_800_000_000 + number as u64);
@@ -172,7 +174,7 @@ fn what_is_not_ours_alone_is_not_touched() {
     Writer::open(&file).unwrap_err();
     assert_eq!(fs::read(&victim).unwrap(), b"precious");
     fs::remove_file(&file).unwrap();
-    rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RUSR | rustix::fs::Mode::WUSR).unwrap();
+    mkfifo(&file, Mode::S_IRUSR | Mode::S_IWUSR).unwrap();
     Writer::open(&file).unwrap_err();
     // Who reads does not wait for somebody who writes.
     assert!(matches!(query(&file, &JournalQuery::default()), Err(JournalError::NotOurs { .. })));

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hooksd_runner::{End, Environment, OUTPUT_CAP, Program, Run, Runner};
-use rustix::pipe::{PipeFlags, pipe_with};
+use nix::fcntl::OFlag;
+use nix::unistd::pipe2;
 use tokio_util::sync::CancellationToken;
 
 const COMMAND: &str = "true";
@@ -28,7 +29,7 @@ fn environment() -> Vec<(OsString, OsString)> {
 
 /// The floor: nothing watched, nothing bounded, nothing killed.
 fn bare(payload: &[u8], argv: &[CString], envp: &[CString]) {
-    let pipe = || pipe_with(PipeFlags::CLOEXEC).unwrap();
+    let pipe = || pipe2(OFlag::O_CLOEXEC).unwrap();
     let ((in_read, in_write), (out_read, out_write), (err_read, err_write)) = (pipe(), pipe(), pipe());
     let pointers = |strings: &[CString]| {
         strings.iter().map(|s| s.as_ptr().cast_mut()).chain([std::ptr::null_mut()]).collect::<Vec<_>>()
@@ -49,16 +50,15 @@ fn bare(payload: &[u8], argv: &[CString], envp: &[CString]) {
         libc::posix_spawn_file_actions_destroy(&mut actions);
     }
     drop((in_read, out_write, err_write));
-    let _ = rustix::io::write(&in_write, payload);
+    let _ = nix::unistd::write(&in_write, payload);
     drop(in_write);
     let to_end = |pipe: OwnedFd| {
         let mut buffer = [0; 4096];
-        while rustix::io::read(&pipe, &mut buffer).unwrap() > 0 {}
+        while nix::unistd::read(&pipe, &mut buffer).unwrap() > 0 {}
     };
     to_end(out_read);
     to_end(err_read);
-    let pid = rustix::process::Pid::from_raw(pid).unwrap();
-    rustix::process::waitpid(Some(pid), rustix::process::WaitOptions::empty()).unwrap();
+    nix::sys::wait::waitpid(nix::unistd::Pid::from_raw(pid), None).unwrap();
 }
 
 fn median(times: &mut [Duration]) -> Duration {

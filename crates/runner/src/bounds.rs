@@ -3,7 +3,8 @@
 //! Guarantee: each level of nesting has at least one place of its own, so that a nested call never waits for a
 //! place that its parent holds (D12).
 
-use rustix::process::{Resource, getrlimit};
+use hooksd_system::{limits, processes};
+use nix::sys::resource::Resource;
 
 use crate::limits::{
     DESCRIPTORS_EACH, DESCRIPTORS_KEPT, DESCRIPTORS_KEPT_PART, HANDLERS_BY_CORES_LEAST, HANDLERS_PER_CORE,
@@ -30,7 +31,7 @@ impl Bounds {
     #[must_use]
     pub fn of_this_process() -> Bounds {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        Bounds::compute(getrlimit(Resource::Nofile).current, getrlimit(Resource::Nproc).current, cores)
+        Bounds::compute(limits(Resource::RLIMIT_NOFILE).soft, processes(), cores)
     }
 
     fn compute(descriptors: Option<u64>, processes: Option<u64>, cores: usize) -> Bounds {
@@ -68,8 +69,7 @@ impl Bounds {
     /// Processes that may stay or wait beside the running handlers. They live of what is kept for everything else, and
     /// take at most half of it: the rest is for connections and documents.
     pub(crate) fn warm_processes() -> usize {
-        let limit = |resource| getrlimit(resource).current;
-        warm_processes(limit(Resource::Nofile), limit(Resource::Nproc))
+        warm_processes(limits(Resource::RLIMIT_NOFILE).soft, processes())
     }
 
     /// Places of all levels.

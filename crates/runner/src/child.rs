@@ -7,7 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use rustix::process::{Pid, Signal, kill_process_group};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use tokio::runtime::Handle;
 
 use crate::environment::Mark;
@@ -67,7 +68,7 @@ impl Drop for Unreaped {
         let until = Instant::now() + LAST_REAP;
         while !self.reaped && self.try_reap().is_none() {
             if Instant::now() >= until {
-                tracing::warn!(pid = self.pid.as_raw_nonzero(), "killed handler does not die");
+                tracing::warn!(pid = self.pid.as_raw(), "killed handler does not die");
                 return;
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -117,7 +118,7 @@ impl Child {
             // Looked up first: once the group is dead its children belong to somebody else.
             let strays = tree::strays(body.pid);
             // The group exists as long as its leader is not reaped; an error means that all of it is dead.
-            let _ = kill_process_group(body.pid, Signal::KILL);
+            let _ = killpg(body.pid, Signal::SIGKILL);
             strays.kill();
             clean::clean(&body.mark);
         }

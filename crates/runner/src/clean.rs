@@ -20,8 +20,10 @@ mod linux {
     use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
     use std::time::{Duration, Instant};
 
-    use rustix::io::Errno;
-    use rustix::process::{Pid, PidfdFlags, Signal, getpid, pidfd_open, pidfd_send_signal};
+    use hooksd_system::{pidfd_open, pidfd_send_signal};
+    use nix::errno::Errno;
+    use nix::sys::signal::Signal;
+    use nix::unistd::{Pid, getpid};
 
     use crate::environment::{Mark, RUN_VARIABLE};
     use crate::limits::{CLEAN_LOOKS, CLEAN_MOST, CLEAN_PAUSE};
@@ -124,15 +126,15 @@ mod linux {
             Seen::There(_) => return Seen::Gone,
             other => return other,
         }
-        let handle = match pidfd_open(pid, PidfdFlags::empty()) {
+        let handle = match pidfd_open(pid) {
             Ok(handle) => handle,
-            Err(Errno::SRCH) => return Seen::Gone,
+            Err(Errno::ESRCH) => return Seen::Gone,
             Err(_) => return Seen::Blind,
         };
         // Again with the descriptor in hand: what the id stands for now is what the descriptor holds.
         let mark = mark_of(pid, wanted);
         if let Seen::There(_) = mark {
-            let _ = pidfd_send_signal(&handle, Signal::KILL);
+            let _ = pidfd_send_signal(&handle, Signal::SIGKILL);
         }
         mark
     }

@@ -4,8 +4,10 @@
 //! Guarantee: `try_reap` is the only place where a supervised child is waited for, so that an id is never used after the
 //! kernel may have given it to another process.
 
-use rustix::io::Errno;
-use rustix::process::{Pid, WaitOptions, waitpid};
+use std::os::unix::process::ExitStatusExt;
+
+use nix::errno::Errno;
+use nix::unistd::Pid;
 
 use crate::family;
 use crate::limits::EXIT_POLL;
@@ -28,17 +30,17 @@ pub(crate) fn try_reap(pid: Pid) -> Option<Status> {
 
 fn wait(pid: Pid) -> Option<Status> {
     loop {
-        match waitpid(Some(pid), WaitOptions::NOHANG) {
+        match hooksd_system::reap(pid) {
             Ok(None) => return None,
-            Ok(Some((_, status))) => {
-                return match (status.exit_status(), status.terminating_signal()) {
+            Ok(Some(status)) => {
+                return match (status.code(), status.signal()) {
                     (Some(code), _) => Some(Status::Code(code)),
                     (None, Some(signal)) => Some(Status::Signal(signal)),
                     // Stopped or continued: not asked for, not an end.
                     (None, None) => None,
                 };
             }
-            Err(Errno::INTR) => {}
+            Err(Errno::EINTR) => {}
             Err(_) => return Some(Status::Lost),
         }
     }
@@ -57,12 +59,11 @@ pub(crate) struct Notice {
 impl Notice {
     /// For this child of ours. Never fails: without a descriptor to spare it looks again and again.
     pub(crate) fn new(pid: Pid) -> Notice {
-        use rustix::process::{PidfdFlags, pidfd_open};
         use tokio::io::Interest;
 
-        let pidfd = pidfd_open(pid, PidfdFlags::empty())
+        let pidfd = hooksd_system::pidfd_open(pid)
             .map_err(std::io::Error::from)
-            .and_then(|fd| crate::spawn::watch(fd, Interest::READABLE));
+            .and_then(|fd| hooksd_system::watch(fd, Interest::READABLE));
         if let Err(error) = &pidfd {
             tracing::debug!(%error, "no pidfd, polling for the exit");
         }

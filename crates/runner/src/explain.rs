@@ -6,7 +6,8 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Duration;
 
-use rustix::io::Errno;
+use nix::errno::Errno;
+use nix::unistd::{AccessFlags, access};
 
 use crate::launch::{Obstacle, is_shortage};
 use crate::limits::{LONGEST_STRING, SHEBANG_BYTES};
@@ -48,16 +49,18 @@ pub(crate) fn explain(obstacle: &Obstacle, run: &Run, words: &Words<'_>, waited:
         Obstacle::Denied(file) => denied(file),
         Obstacle::Pipes(errno) => format!("no pipes for {name:?}: {}", shortage(*errno, waited)),
         Obstacle::Spawn(errno, file) => match *errno {
-            Errno::NOENT | Errno::NOTDIR => missing(name, file, *errno),
-            Errno::ACCESS | Errno::PERM => denied(file),
-            Errno::NOEXEC => format!(
+            Errno::ENOENT | Errno::ENOTDIR => missing(name, file, *errno),
+            Errno::EACCES | Errno::EPERM => denied(file),
+            Errno::ENOEXEC => format!(
                 "{file:?} is not a program this system can run (exec format error): a script needs a first line \
                  like \"#!/bin/sh\""
             ),
-            Errno::TXTBSY => format!("{file:?} is still open for writing (text file busy): finish saving it"),
-            Errno::TOOBIG => too_big(words),
-            Errno::LOOP => format!("{file:?} leads through too many symbolic links"),
-            Errno::NAMETOOLONG => format!("the path {file:?} is longer than the system allows"),
+            Errno::ETXTBSY => {
+                format!("{file:?} is still open for writing (text file busy): finish saving it")
+            }
+            Errno::E2BIG => too_big(words),
+            Errno::ELOOP => format!("{file:?} leads through too many symbolic links"),
+            Errno::ENAMETOOLONG => format!("the path {file:?} is longer than the system allows"),
             errno if is_shortage(errno) => format!("cannot start {name:?}: {}", shortage(errno, waited)),
             errno => format!("cannot start {file:?}: {}", text(errno)),
         },
@@ -69,7 +72,7 @@ fn denied(file: &Path) -> String {
     if file.is_dir() {
         return format!("{file:?} is a directory, not a program (permission denied)");
     }
-    let executable = rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok();
+    let executable = access(file, AccessFlags::X_OK).is_ok();
     match interpreter(file).filter(|_| executable) {
         Some(interpreter) => {
             format!("{file:?} needs {interpreter:?}, which may not be executed (permission denied)")
@@ -126,10 +129,10 @@ fn too_big(words: &Words<'_>) -> String {
 
 fn shortage(errno: Errno, waited: Duration) -> String {
     let cure = match errno {
-        Errno::MFILE => "raise the limit of open files of the daemon (ulimit -n, LimitNOFILE=)",
-        Errno::NFILE => "the whole system is out of open files",
-        Errno::AGAIN => "raise the limit of processes (ulimit -u, TasksMax=)",
-        Errno::NOMEM => "the system is out of memory",
+        Errno::EMFILE => "raise the limit of open files of the daemon (ulimit -n, LimitNOFILE=)",
+        Errno::ENFILE => "the whole system is out of open files",
+        Errno::EAGAIN => "raise the limit of processes (ulimit -u, TasksMax=)",
+        Errno::ENOMEM => "the system is out of memory",
         _ => "try again later",
     };
     format!("{} for {:.1} s; {cure}", text(errno), waited.as_secs_f64())

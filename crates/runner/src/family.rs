@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use rustix::process::{Pid, RawPid};
+use nix::unistd::Pid;
 
 static FAMILY: Mutex<Family> = Mutex::new(Family::new());
 /// Tells that the process may have got a child.
@@ -22,12 +22,12 @@ static GROWN: Condvar = Condvar::new();
 #[derive(Debug)]
 pub(crate) struct Family {
     /// Spawned by this crate and not reaped.
-    supervised: BTreeSet<RawPid>,
+    supervised: BTreeSet<Pid>,
     /// Spawns that are going on.
     births: BTreeSet<u64>,
     next_birth: u64,
     /// Ended children that may be orphans: each with the first birth that cannot have brought it.
-    suspects: BTreeMap<RawPid, u64>,
+    suspects: BTreeMap<Pid, u64>,
 }
 
 /// A spawn that is going on.
@@ -61,7 +61,7 @@ impl Drop for Birth {
 pub(crate) fn reap<T>(child: Pid, wait: impl FnOnce() -> Option<T>) -> Option<T> {
     let mut family = Family::lock();
     let status = wait()?;
-    family.supervised.remove(&Pid::as_raw(Some(child)));
+    family.supervised.remove(&child);
     Some(status)
 }
 
@@ -96,25 +96,24 @@ impl Family {
     }
 
     fn brought(&mut self, child: Pid) {
-        self.supervised.insert(Pid::as_raw(Some(child)));
-        self.suspects.remove(&Pid::as_raw(Some(child)));
+        self.supervised.insert(child);
+        self.suspects.remove(&child);
     }
 
     #[cfg(target_os = "linux")]
     pub(crate) fn is_supervised(&self, child: Pid) -> bool {
-        self.supervised.contains(&Pid::as_raw(Some(child)))
+        self.supervised.contains(&child)
     }
 
     /// Those of the ended children that nobody supervises. To be reaped before the lock is given back.
     pub(crate) fn orphans_among(&mut self, ended: &[Pid]) -> Vec<Pid> {
-        self.suspects.retain(|raw, _| ended.iter().any(|pid| Pid::as_raw(Some(*pid)) == *raw));
+        self.suspects.retain(|pid, _| ended.contains(pid));
         let next = self.next_birth;
         let oldest = self.births.first().copied().unwrap_or(next);
         let mut orphans = Vec::new();
-        for pid in ended.iter().filter(|pid| !self.supervised.contains(&Pid::as_raw(Some(**pid)))) {
-            let raw = Pid::as_raw(Some(*pid));
-            if *self.suspects.entry(raw).or_insert(next) <= oldest {
-                self.suspects.remove(&raw);
+        for pid in ended.iter().filter(|pid| !self.supervised.contains(pid)) {
+            if *self.suspects.entry(*pid).or_insert(next) <= oldest {
+                self.suspects.remove(pid);
                 orphans.push(*pid);
             }
         }
@@ -127,7 +126,7 @@ mod tests {
     use super::*;
 
     fn pid(raw: i32) -> Pid {
-        Pid::from_raw(raw).unwrap()
+        Pid::from_raw(raw)
     }
 
     #[test]

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hooksd_protocol::outcome::End;
-use rustix::io::Errno;
-use rustix::process::Pid;
+use nix::errno::Errno;
+use nix::unistd::Pid;
 use tokio_util::sync::CancellationToken;
 
 use crate::child::Child;
@@ -127,7 +127,7 @@ impl Patience {
         let pause = match obstacle {
             // Each time one folder fewer is left.
             Obstacle::FolderVanished if self.tries as usize <= fallbacks => Duration::ZERO,
-            Obstacle::Spawn(Errno::TXTBSY, _) if self.texts_busy < TEXT_BUSY_TRIES => {
+            Obstacle::Spawn(Errno::ETXTBSY, _) if self.texts_busy < TEXT_BUSY_TRIES => {
                 self.texts_busy += 1;
                 (TEXT_BUSY_STEP * self.texts_busy).min(TEXT_BUSY_MOST)
             }
@@ -143,7 +143,8 @@ impl Patience {
 
 /// Whether the system may have it again in a moment.
 pub(crate) fn is_shortage(errno: Errno) -> bool {
-    [Errno::AGAIN, Errno::MFILE, Errno::NFILE, Errno::NOMEM, Errno::NOBUFS, Errno::NOSPC].contains(&errno)
+    [Errno::EAGAIN, Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::ENOBUFS, Errno::ENOSPC]
+        .contains(&errno)
 }
 
 /// One attempt. Does not wait; a spawn holds the thread until the child has executed its program.
@@ -155,7 +156,7 @@ fn attempt(
     child: impl Fn(Pid, Birth) -> Child,
 ) -> Result<Launched, Obstacle> {
     #[cfg(feature = "failpoints")]
-    fail::fail_point!("spawn", |_| Err(Obstacle::Spawn(Errno::AGAIN, PathBuf::from("failpoint"))));
+    fail::fail_point!("spawn", |_| Err(Obstacle::Spawn(Errno::EAGAIN, PathBuf::from("failpoint"))));
     let (folder, is_fallback) = choose_folder(run).ok_or(Obstacle::NoFolder)?;
     let candidates = match program(&words.name, search_path(run), folder) {
         Found::Here(candidates) => candidates,
@@ -198,11 +199,12 @@ fn attempt(
             Err(errno) => obstacle = Obstacle::Spawn(errno, folder.join(candidate)),
         }
         // As execvp: an interpreter that is missing sends the search on, anything else ends it.
-        if !matches!(obstacle, Obstacle::Spawn(Errno::NOENT | Errno::NOTDIR, _)) {
+        if !matches!(obstacle, Obstacle::Spawn(Errno::ENOENT | Errno::ENOTDIR, _)) {
             break;
         }
     }
-    let blames_folder = matches!(obstacle, Obstacle::Spawn(Errno::NOENT | Errno::NOTDIR | Errno::ACCESS, _));
+    let blames_folder =
+        matches!(obstacle, Obstacle::Spawn(Errno::ENOENT | Errno::ENOTDIR | Errno::EACCES, _));
     Err(if blames_folder && !can_enter(folder) { Obstacle::FolderVanished } else { obstacle })
 }
 
@@ -211,7 +213,7 @@ fn c_path(path: &Path) -> Option<CString> {
 }
 
 fn pipe_error(error: io::Error) -> Obstacle {
-    Obstacle::Pipes(Errno::from_io_error(&error).unwrap_or(Errno::IO))
+    Obstacle::Pipes(error.raw_os_error().map(Errno::from_raw).unwrap_or(Errno::EIO))
 }
 
 #[cfg(test)]
@@ -229,7 +231,7 @@ mod tests {
 
     #[test]
     fn shortage_is_waited_for_within_the_handlers_time() {
-        let shortage = Obstacle::Pipes(Errno::MFILE);
+        let shortage = Obstacle::Pipes(Errno::EMFILE);
         let long = pauses(patience(Duration::from_secs(60)), &shortage);
         assert_eq!(long[..8], [10, 20, 40, 80, 160, 250, 250, 250]);
         assert_eq!(long.len(), 30);
@@ -238,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_busy_program_file_is_tried_a_few_times() {
-        let busy = Obstacle::Spawn(Errno::TXTBSY, PathBuf::new());
+        let busy = Obstacle::Spawn(Errno::ETXTBSY, PathBuf::new());
         let pauses = pauses(patience(Duration::from_secs(60)), &busy);
         assert_eq!(pauses, [10, 20, 30, 40, 50, 50, 50, 50, 50, 50]);
     }
@@ -249,8 +251,8 @@ mod tests {
             Obstacle::NoFolder,
             Obstacle::NotFound,
             Obstacle::Denied(PathBuf::new()),
-            Obstacle::Spawn(Errno::NOENT, PathBuf::new()),
-            Obstacle::Spawn(Errno::TOOBIG, PathBuf::new()),
+            Obstacle::Spawn(Errno::ENOENT, PathBuf::new()),
+            Obstacle::Spawn(Errno::E2BIG, PathBuf::new()),
         ] {
             assert_eq!(pauses(patience(Duration::from_secs(60)), &obstacle), [0_u64; 0], "{obstacle:?}");
         }

@@ -16,6 +16,8 @@
 //! machine `supervise`) -> outcome. After a kill `tree` and `clean` see to descendants that have run away, and
 //! `orphans` reaps what nobody supervises (`family` tells which that is).
 
+#![forbid(unsafe_code)]
+
 mod bounds;
 mod child;
 mod clean;
@@ -27,8 +29,6 @@ mod explain;
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
 mod family;
 mod launch;
-#[cfg(target_os = "macos")]
-mod launchd;
 mod limits;
 mod locate;
 mod orphans;
@@ -48,12 +48,7 @@ mod words;
 pub use bounds::Bounds;
 pub use environment::{Environment, RUN_VARIABLE};
 pub use hooksd_protocol::outcome::{Captured, End, Outcome};
-#[cfg(target_os = "macos")]
-pub use launchd::launchd_sockets;
 pub use limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_CAP, OUTPUT_GRACE, QUEUE_LONGEST};
 pub use orphans::adopt_orphans;
 pub use rlimits::{Limited, Rlimit, Rlimits, raise_descriptors};
 pub use run::{Admission, Program, Run, Runner, Turn};
-#[cfg(target_os = "linux")]
-pub use spawn::give_way;
-pub use spawn::{close_inherited_descriptors, seal_descriptors};

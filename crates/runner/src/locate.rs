@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Access;
+use nix::unistd::{AccessFlags, access};
 
 use crate::run::Run;
 
@@ -27,7 +27,7 @@ pub(crate) enum Found {
 
 /// Whether a handler can run in this folder.
 pub(crate) fn can_enter(folder: &Path) -> bool {
-    folder.is_dir() && rustix::fs::access(folder, Access::EXEC_OK).is_ok()
+    folder.is_dir() && access(folder, AccessFlags::X_OK).is_ok()
 }
 
 /// The folder that a run takes place in, and whether it is a fallback (D3).
@@ -54,7 +54,7 @@ pub(crate) fn program(name: &str, path: Option<&OsStr>, folder: &Path) -> Found 
         let candidate = Path::new(OsStr::from_bytes(entry)).join(name);
         let seen_from_here = folder.join(&candidate);
         let Ok(metadata) = std::fs::metadata(&seen_from_here) else { continue };
-        if metadata.is_file() && rustix::fs::access(&seen_from_here, Access::EXEC_OK).is_ok() {
+        if metadata.is_file() && access(&seen_from_here, AccessFlags::X_OK).is_ok() {
             here.push(as_given(&candidate, folder));
         } else {
             denied.get_or_insert(candidate);

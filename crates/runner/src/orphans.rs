@@ -16,7 +16,7 @@ use std::io;
 pub fn adopt_orphans() -> io::Result<()> {
     #[cfg(target_os = "linux")]
     {
-        rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+        nix::sys::prctl::set_child_subreaper(true)?;
         std::thread::Builder::new().name("hooksd-orphans".to_owned()).spawn(linux::reap_for_ever)?;
     }
     Ok(())
@@ -24,8 +24,9 @@ pub fn adopt_orphans() -> io::Result<()> {
 
 #[cfg(target_os = "linux")]
 mod linux {
-    use rustix::io::Errno;
-    use rustix::process::{Pid, WaitId, WaitIdOptions, WaitOptions, getpid, waitid, waitpid};
+    use nix::errno::Errno;
+    use nix::sys::wait::{Id, WaitPidFlag, waitid, waitpid};
+    use nix::unistd::{Pid, getpid};
 
     use crate::family::{Family, wait_for_children};
     use crate::limits::{CHILDLESS_WAIT, ORPHAN_PAUSE};
@@ -35,9 +36,10 @@ mod linux {
     pub(super) fn reap_for_ever() {
         loop {
             // Only looks: whose child it is that has ended is judged below.
-            match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
-                Ok(_) => reap_orphans(),
-                Err(Errno::CHILD) => wait_for_children(CHILDLESS_WAIT),
+            match waitid(Id::All, WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT) {
+                // EINVAL is how nix says that a signal has killed it for which there is no name.
+                Ok(_) | Err(Errno::EINVAL) => reap_orphans(),
+                Err(Errno::ECHILD) => wait_for_children(CHILDLESS_WAIT),
                 Err(_) => {}
             }
             // Supervised children end all the time and are gone in a moment: not every one is worth a look.
@@ -55,7 +57,7 @@ mod linux {
             .collect();
         let mut family = Family::lock();
         for orphan in family.orphans_among(&ended) {
-            let _ = waitpid(Some(orphan), WaitOptions::NOHANG);
+            let _ = waitpid(orphan, Some(WaitPidFlag::WNOHANG));
         }
     }
 }

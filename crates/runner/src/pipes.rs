@@ -4,8 +4,8 @@
 
 use std::os::fd::{AsRawFd, OwnedFd};
 
-use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use rustix::io::{Errno, fcntl_dupfd_cloexec};
+use nix::errno::Errno;
+use nix::fcntl::{FcntlArg, OFlag, fcntl};
 
 /// The lowest descriptor that the redirections of a child do not write to.
 const FIRST_FREE: i32 = 3;
@@ -32,26 +32,32 @@ pub(crate) fn from_child() -> Result<Ends, Errno> {
 }
 
 fn finish(ours: OwnedFd, theirs: OwnedFd) -> Result<Ends, Errno> {
-    let flags = fcntl_getfl(&ours)?;
-    fcntl_setfl(&ours, flags | OFlags::NONBLOCK)?;
+    let flags = OFlag::from_bits_retain(fcntl(&ours, FcntlArg::F_GETFL)?);
+    fcntl(&ours, FcntlArg::F_SETFL(flags | OFlag::O_NONBLOCK))?;
     Ok(Ends { ours, theirs: above_standard(theirs)? })
 }
 
-/// A daemon without descriptors 0 to 2 gets them for its pipes; the redirection of one would overwrite the next.
+/// A daemon without descriptors 0 to 2 gets them for its pipes; the redirection of one would overwrite the next. The
+/// standard library keeps its copies above those three, and has them closed on exec.
 fn above_standard(fd: OwnedFd) -> Result<OwnedFd, Errno> {
-    if fd.as_raw_fd() < FIRST_FREE { fcntl_dupfd_cloexec(&fd, FIRST_FREE) } else { Ok(fd) }
+    if fd.as_raw_fd() >= FIRST_FREE {
+        return Ok(fd);
+    }
+    let copy = fd.try_clone().map_err(|error| error.raw_os_error().map_or(Errno::EIO, Errno::from_raw))?;
+    if copy.as_raw_fd() >= FIRST_FREE { Ok(copy) } else { Err(Errno::EBADF) }
 }
 
 #[cfg(not(target_vendor = "apple"))]
 fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
-    rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
+    nix::unistd::pipe2(OFlag::O_CLOEXEC)
 }
 
 /// Without `pipe2` there is a moment before the flag is set; POSIX_SPAWN_CLOEXEC_DEFAULT covers it.
 #[cfg(target_vendor = "apple")]
 fn pipe() -> Result<(OwnedFd, OwnedFd), Errno> {
-    let (read, write) = rustix::pipe::pipe()?;
-    rustix::io::fcntl_setfd(&read, rustix::io::FdFlags::CLOEXEC)?;
-    rustix::io::fcntl_setfd(&write, rustix::io::FdFlags::CLOEXEC)?;
+    use nix::fcntl::FdFlag;
+    let (read, write) = nix::unistd::pipe()?;
+    fcntl(&read, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
+    fcntl(&write, FcntlArg::F_SETFD(FdFlag::FD_CLOEXEC))?;
     Ok((read, write))
 }

@@ -7,8 +7,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use rustix::io::Errno;
-use rustix::process::{Pid, geteuid};
+use nix::errno::Errno;
+use nix::unistd::{Pid, geteuid};
 
 use crate::limits::ENVIRON_MOST;
 
@@ -34,7 +34,7 @@ pub(crate) struct Stat {
 
 /// Counted from the end of the name, which may hold anything.
 pub(crate) fn stat(pid: Pid) -> Option<Stat> {
-    let text = read(Path::new(&format!("/proc/{}/stat", pid.as_raw_nonzero()))).ok()?;
+    let text = read(Path::new(&format!("/proc/{}/stat", pid.as_raw()))).ok()?;
     let text = String::from_utf8_lossy(&text);
     let (_, fields) = text.rsplit_once(')')?;
     let mut fields = fields.split_ascii_whitespace();
@@ -47,7 +47,7 @@ pub(crate) fn stat(pid: Pid) -> Option<Stat> {
 
 /// The children of all threads of a process; none where the kernel keeps no such list.
 pub(crate) fn children(parent: Pid) -> Vec<Pid> {
-    let tasks = std::fs::read_dir(format!("/proc/{}/task", parent.as_raw_nonzero()));
+    let tasks = std::fs::read_dir(format!("/proc/{}/task", parent.as_raw()));
     let lists =
         tasks.into_iter().flatten().flatten().filter_map(|task| read(&task.path().join("children")).ok());
     lists
@@ -59,7 +59,7 @@ pub(crate) fn children(parent: Pid) -> Vec<Pid> {
 
 /// All processes whose parent is this one, found the long way round: where [`children`] has no list to read.
 pub(crate) fn children_by_search(parent: Pid) -> Vec<Pid> {
-    let parent = parent.as_raw_nonzero().get();
+    let parent = parent.as_raw();
     processes()
         .into_iter()
         .flatten()
@@ -80,7 +80,7 @@ pub(crate) fn processes() -> io::Result<Vec<Pid>> {
 /// A variable of the environment that a process of our user was started with, as `NAME=value`.
 pub(crate) fn variable(pid: Pid, name: &str) -> Seen<Option<Vec<u8>>> {
     use std::os::unix::fs::MetadataExt;
-    let folder = format!("/proc/{}", pid.as_raw_nonzero());
+    let folder = format!("/proc/{}", pid.as_raw());
     match std::fs::metadata(&folder) {
         Ok(data) if data.uid() == geteuid().as_raw() => {}
         Ok(_) => return Seen::Gone,
@@ -98,15 +98,15 @@ pub(crate) fn variable(pid: Pid, name: &str) -> Seen<Option<Vec<u8>>> {
 }
 
 fn unseen<T>(error: &io::Error) -> Seen<T> {
-    match Errno::from_io_error(error) {
-        Some(Errno::MFILE | Errno::NFILE | Errno::NOMEM) => Seen::Blind,
+    match error.raw_os_error().map(Errno::from_raw) {
+        Some(Errno::EMFILE | Errno::ENFILE | Errno::ENOMEM) => Seen::Blind,
         // ENOENT and ESRCH: it has ended. EACCES: it is not ours to look into.
         _ => Seen::Gone,
     }
 }
 
 fn id(text: &str) -> Option<Pid> {
-    Pid::from_raw(text.parse().ok().filter(|id| *id > 0)?)
+    text.parse().ok().filter(|id| *id > 0).map(Pid::from_raw)
 }
 
 /// A file of `/proc`, which neither blocks nor grows.
@@ -119,7 +119,7 @@ fn read(file: &Path) -> io::Result<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rustix::process::{getpid, getppid};
+    use nix::unistd::{getpid, getppid};
 
     #[test]
     fn this_process_is_seen_as_it_is() {
@@ -134,7 +134,7 @@ mod tests {
 
     #[test]
     fn a_process_that_is_not_there_is_gone() {
-        let none = Pid::from_raw(i32::MAX).unwrap();
+        let none = Pid::from_raw(i32::MAX);
         assert_eq!((stat(none), variable(none, "PATH")), (None, Seen::Gone));
         assert!(children(none).is_empty());
     }

@@ -7,7 +7,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use rustix::process::{Pid, Resource};
+use nix::errno::Errno;
+use nix::sys::resource::Resource;
+use nix::unistd::Pid;
 
 /// A limit of one session's handlers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -43,13 +45,13 @@ pub enum Limited {
 impl Limited {
     fn resource(self) -> Resource {
         match self {
-            Limited::As => Resource::As,
-            Limited::Core => Resource::Core,
-            Limited::Cpu => Resource::Cpu,
-            Limited::Data => Resource::Data,
-            Limited::Fsize => Resource::Fsize,
-            Limited::Nofile => Resource::Nofile,
-            Limited::Stack => Resource::Stack,
+            Limited::As => Resource::RLIMIT_AS,
+            Limited::Core => Resource::RLIMIT_CORE,
+            Limited::Cpu => Resource::RLIMIT_CPU,
+            Limited::Data => Resource::RLIMIT_DATA,
+            Limited::Fsize => Resource::RLIMIT_FSIZE,
+            Limited::Nofile => Resource::RLIMIT_NOFILE,
+            Limited::Stack => Resource::RLIMIT_STACK,
         }
     }
 }
@@ -65,10 +67,10 @@ static STARTED_WITH: OnceLock<Rlimit> = OnceLock::new();
 pub fn raise_descriptors() -> std::io::Result<()> {
     #[cfg(target_os = "linux")]
     {
-        use rustix::process::{Rlimit as Limits, getrlimit, setrlimit};
-        let before = getrlimit(Resource::Nofile);
-        if let Some(soft) = before.current.filter(|_| before.current != before.maximum) {
-            setrlimit(Resource::Nofile, Limits { current: before.maximum, maximum: before.maximum })?;
+        use hooksd_system::{Limits, limits, set_limits};
+        let before = limits(Resource::RLIMIT_NOFILE);
+        if let Some(soft) = before.soft.filter(|_| before.soft != before.hard) {
+            set_limits(Resource::RLIMIT_NOFILE, Limits { soft: before.hard, hard: before.hard })?;
             STARTED_WITH.get_or_init(|| Rlimit { resource: Limited::Nofile, soft });
         }
     }
@@ -79,24 +81,24 @@ pub fn raise_descriptors() -> std::io::Result<()> {
 pub(crate) fn set(process: Pid, limits: &[Rlimit]) {
     let named = limits.iter().any(|limit| limit.resource == Limited::Nofile);
     for limit in limits.iter().chain(STARTED_WITH.get().filter(|_| !named)) {
-        if let Err(error) = set_one(process, *limit) {
+        if let Err(errno) = set_one(process, *limit) {
             // It may have ended already.
-            tracing::debug!(%error, ?limit, "a handler has the daemon's limit");
+            tracing::debug!(error = %std::io::Error::from(errno), ?limit, "a handler has the daemon's limit");
         }
     }
 }
 
 #[cfg(target_os = "linux")]
-fn set_one(process: Pid, limit: Rlimit) -> rustix::io::Result<()> {
-    use rustix::process::{Rlimit, getrlimit, prlimit};
+fn set_one(process: Pid, limit: Rlimit) -> Result<(), Errno> {
+    use hooksd_system::{Limits, limits, set_limits_of};
     let resource = limit.resource.resource();
-    let maximum = getrlimit(resource).maximum;
-    let current = Some(maximum.map_or(limit.soft, |maximum| maximum.min(limit.soft)));
-    prlimit(Some(process), resource, Rlimit { current, maximum }).map(drop)
+    let hard = limits(resource).hard;
+    let soft = Some(hard.map_or(limit.soft, |hard| hard.min(limit.soft)));
+    set_limits_of(process, resource, Limits { soft, hard }).map(drop)
 }
 
 #[cfg(not(target_os = "linux"))]
-fn set_one(_: Pid, limit: Rlimit) -> rustix::io::Result<()> {
+fn set_one(_: Pid, limit: Rlimit) -> Result<(), Errno> {
     let _ = limit.resource.resource();
-    Err(rustix::io::Errno::NOSYS)
+    Err(Errno::ENOSYS)
 }

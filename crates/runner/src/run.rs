@@ -123,7 +123,7 @@ impl Runner {
     /// The same with this many places.
     #[must_use]
     pub fn with_bounds(bounds: Bounds) -> Runner {
-        spawn::keep_exit_statuses();
+        hooksd_system::keep_exit_statuses();
         clean::start();
         let levels = [bounds.handlers, bounds.nested, bounds.nested];
         Runner {

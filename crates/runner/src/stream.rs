@@ -10,13 +10,13 @@ use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use hooksd_protocol::outcome::Captured;
-use rustix::io::Errno;
+use hooksd_system::watch;
+use nix::errno::Errno;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::task::coop::consume_budget;
 
 use crate::limits::{LAST_LOOK, READ_CHUNK};
-use crate::spawn::watch;
 
 thread_local! {
     /// Where a thread reads to. Nothing waits while it is borrowed.
@@ -38,10 +38,10 @@ impl Feed {
     pub(crate) fn new(pipe: OwnedFd, payload: Arc<[u8]>) -> io::Result<Feed> {
         let mut written = 0;
         while let Some(rest) = payload.get(written..).filter(|rest| !rest.is_empty()) {
-            match rustix::io::write(&pipe, rest) {
+            match nix::unistd::write(&pipe, rest) {
                 Ok(count) => written += count,
-                Err(Errno::INTR) => {}
-                Err(Errno::AGAIN) => {
+                Err(Errno::EINTR) => {}
+                Err(Errno::EAGAIN) => {
                     let pipe = watch(pipe, Interest::WRITABLE)?;
                     return Ok(Feed { pipe: Some(pipe), payload, written });
                 }
@@ -85,7 +85,7 @@ impl Feed {
             };
             consume_budget().await;
             let Ok(mut ready) = pipe.writable().await else { return self.close() };
-            match ready.try_io(|pipe| rustix::io::write(pipe, rest).map_err(io::Error::from)) {
+            match ready.try_io(|pipe| nix::unistd::write(pipe, rest).map_err(io::Error::from)) {
                 Ok(Ok(count)) => self.written += count,
                 Ok(Err(error)) if error.kind() == io::ErrorKind::Interrupted => {}
                 // EPIPE above all: the handler has all it wants.
@@ -141,7 +141,7 @@ impl Drain {
             match read_chunk(pipe.get_ref(), &mut self.kept, self.cap) {
                 Ok(0) => self.pipe = None,
                 Ok(count) => read += count,
-                Err(Errno::INTR) => {}
+                Err(Errno::EINTR) => {}
                 Err(_) => return,
             }
         }
@@ -161,7 +161,7 @@ impl Drain {
 /// One read; what fits under the cap is kept, all of it is counted.
 fn read_chunk(pipe: &OwnedFd, kept: &mut Captured, cap: usize) -> Result<usize, Errno> {
     CHUNK.with_borrow_mut(|chunk| {
-        let count = rustix::io::read(pipe, &mut *chunk)?;
+        let count = nix::unistd::read(pipe, &mut *chunk)?;
         let room = cap.saturating_sub(kept.bytes.len());
         kept.bytes.extend_from_slice(chunk.get(..count.min(room)).unwrap_or_default());
         kept.total = kept.total.saturating_add(count as u64);

@@ -13,7 +13,9 @@ pub(crate) use other::strays;
 mod linux {
     use std::os::fd::OwnedFd;
 
-    use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+    use hooksd_system::{pidfd_open, pidfd_send_signal};
+    use nix::sys::signal::Signal;
+    use nix::unistd::Pid;
 
     use crate::limits::TREE_MOST;
     use crate::procfs::{children, stat};
@@ -26,7 +28,7 @@ mod linux {
         /// Kills them; those that ended meanwhile are gone.
         pub(crate) fn kill(self) {
             for process in self.0 {
-                let _ = pidfd_send_signal::<OwnedFd>(process, Signal::KILL);
+                let _ = pidfd_send_signal(process, Signal::SIGKILL);
             }
         }
     }
@@ -43,13 +45,13 @@ mod linux {
                     tracing::warn!("process tree of a handler too large to look through");
                     return strays;
                 }
-                let Ok(handle) = pidfd_open(child, PidfdFlags::empty()) else { continue };
+                let Ok(handle) = pidfd_open(child) else { continue };
                 // Asked with the descriptor in hand: the id now stands for this very process.
                 let Some(stat) = stat(child) else { continue };
-                if stat.parent != parent.as_raw_nonzero().get() {
+                if stat.parent != parent.as_raw() {
                     continue;
                 }
-                if stat.group != leader.as_raw_nonzero().get() {
+                if stat.group != leader.as_raw() {
                     strays.0.push(handle);
                 }
                 parents.push(child);
@@ -61,7 +63,7 @@ mod linux {
 
 #[cfg(not(target_os = "linux"))]
 mod other {
-    use rustix::process::Pid;
+    use nix::unistd::Pid;
 
     /// None: the group is all that can be killed here.
     pub(crate) struct Strays;

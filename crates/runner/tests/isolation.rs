@@ -7,7 +7,8 @@ mod common;
 use std::fs::File;
 
 use common::{World, stdout};
-use hooksd_runner::{End, seal_descriptors};
+use hooksd_runner::End;
+use hooksd_system::seal_descriptors;
 
 /// Blocks SIGTERM and SIGUSR1 in this thread, ignores SIGINT and SIGCHLD in this process.
 fn spoil_signals() {
@@ -26,7 +27,8 @@ fn spoil_signals() {
 #[tokio::test]
 async fn b54_b55_a_handler_starts_clean() {
     spoil_signals();
-    let leaks: Vec<_> = (0..20).map(|_| rustix::io::dup(File::open("/dev/null").unwrap()).unwrap()).collect();
+    let leaks: Vec<_> =
+        (0..20).map(|_| nix::unistd::dup(File::open("/dev/null").unwrap()).unwrap()).collect();
     // Ignoring SIGCHLD is taken back here, or the exit status below would be lost.
     let world = World::new();
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use common::{World, launch_failure, until};
 use hooksd_runner::End;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use hooksd_system::{Limits, limits, set_limits};
+use nix::sys::resource::Resource;
 use tokio_util::sync::CancellationToken;
 
 fn open_now() -> u64 {
@@ -18,8 +19,8 @@ fn open_now() -> u64 {
 async fn d5_a_burst_beyond_the_descriptors_is_delayed_not_dropped() {
     let world = World::new();
     let cancel = CancellationToken::new();
-    let maximum = getrlimit(Resource::Nofile).maximum;
-    let limit = |current| setrlimit(Resource::Nofile, Rlimit { current: Some(current), maximum }).unwrap();
+    let hard = limits(Resource::RLIMIT_NOFILE).hard;
+    let limit = |soft| set_limits(Resource::RLIMIT_NOFILE, Limits { soft: Some(soft), hard }).unwrap();
     let baseline = open_now();
 
     // Room for about five handlers at a time.

@@ -3,7 +3,8 @@
 use std::fs;
 use std::io::Read;
 
-use rustix::process::{Pid, Signal, kill_process};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 
 /// Descriptors that SQLite keeps, and uses again, of those who have read the journal or written its log back: closing them
 /// would give up the locks of the writer beside them.
@@ -88,7 +89,7 @@ fn memory(pid: u32, field: &str) -> usize {
 
 /// Sends a signal; a process that has gone is no error.
 pub fn signal(pid: u32, signal: Signal) {
-    if let Some(pid) = i32::try_from(pid).ok().and_then(Pid::from_raw) {
-        let _ = kill_process(pid, signal);
+    if let Some(pid) = i32::try_from(pid).ok().filter(|pid| *pid > 0) {
+        let _ = kill(Pid::from_raw(pid), signal);
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError};
 
 use hooksd::server::listen::{Socket, listen};
 use hooksd::{Settings, Shutdown};
-use rustix::process::Signal;
+use nix::sys::signal::Signal;
 use serde_json::json;
 use tokio::task::JoinHandle;
 
@@ -133,7 +133,7 @@ impl World {
     /// Kills handlers and helpers that are left on purpose.
     pub fn kill_helpers(&self) {
         for (pid, _) in self.living() {
-            processes::signal(pid, Signal::KILL);
+            processes::signal(pid, Signal::SIGKILL);
         }
     }
 
@@ -151,7 +151,7 @@ impl World {
     pub fn tell_to_stop(&self) {
         match &*self.server() {
             Some(Server::Inside { shutdown, .. }) => shutdown.once_more(),
-            Some(Server::Program { child, .. }) => processes::signal(child.id(), Signal::TERM),
+            Some(Server::Program { child, .. }) => processes::signal(child.id(), Signal::SIGTERM),
             None => panic!("the server was stopped already"),
         }
     }
@@ -181,7 +181,7 @@ impl World {
 
     /// Kills the real program, as the system would.
     pub async fn kill(&self) {
-        processes::signal(self.pid(), Signal::KILL);
+        processes::signal(self.pid(), Signal::SIGKILL);
         self.ended().await;
     }
 

@@ -1,13 +1,13 @@
 //! Changing the store. Other programs do too: everybody holds the same lock while reading and replacing it, readers
 //! see either the old file or the new one, and a store that cannot be read is never replaced (B68).
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime};
 
-use rustix::fs::{FlockOperation, flock};
+use nix::fcntl::OFlag;
 
 use super::store::{Entry, Store, store_path};
 use super::time::isoformat;
@@ -131,15 +131,16 @@ fn lock(path: &Path) -> Result<File, WriteError> {
             .create(true)
             .truncate(false)
             .mode(0o600)
-            .custom_flags((rustix::fs::OFlags::NOFOLLOW | rustix::fs::OFlags::NONBLOCK).bits().cast_signed())
+            .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK).bits())
             .open(path);
         let file = opened.map_err(io("open", path))?;
-        match flock(&file, FlockOperation::NonBlockingLockExclusive) {
+        match file.try_lock() {
             // A lock on a file that somebody has removed meanwhile keeps nobody out.
             Ok(()) if is_still_there(&file, path) => return Ok(file),
             Ok(()) => {}
-            Err(rustix::io::Errno::WOULDBLOCK | rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(io("lock", path)(error.into())),
+            Err(TryLockError::WouldBlock) => {}
+            Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(TryLockError::Error(error)) => return Err(io("lock", path)(error)),
         }
         if Instant::now() >= deadline {
             return Err(WriteError::Locked { path: path.to_owned() });

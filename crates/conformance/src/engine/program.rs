@@ -15,7 +15,8 @@ use hooksd_client::program::command;
 use hooksd_engine::projection::{Transcripts, stdin};
 use hooksd_json::{Dialect, Reading, Value as Json};
 use hooksd_protocol::invocation::Invocation;
-use rustix::process::{Pid, Signal, kill_process_group};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -197,9 +198,9 @@ fn end(mut child: Child) -> String {
         thread::sleep(PAUSE);
         status = child.try_wait().ok().flatten();
     }
-    if let Some(group) = i32::try_from(child.id()).ok().and_then(Pid::from_raw) {
+    if let Some(group) = i32::try_from(child.id()).ok().map(Pid::from_raw) {
         // Nobody may be left of it.
-        let _ = kill_process_group(group, Signal::KILL);
+        let _ = killpg(group, Signal::SIGKILL);
     }
     let ended = status.or_else(|| child.wait().ok());
     ended.filter(|status| !status.success()).map(|status| format!(" ({status})")).unwrap_or_default()

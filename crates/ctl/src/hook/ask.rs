@@ -12,7 +12,8 @@ use hooksd_protocol::methods::{
 use hooksd_protocol::rpc::error_code;
 use hooksd_protocol::socket::check_length;
 use hooksd_protocol::timestamp::Timestamp;
-use rustix::process::Resource;
+use nix::sys::resource::Resource;
+use nix::sys::stat;
 use uuid::Uuid;
 
 use super::{DAEMON_MARGIN_MS, Options};
@@ -109,21 +110,22 @@ fn session(dialect: &Dialect, request: &Request) -> SessionOpen {
 
 /// This process's soft limits, as the agent has them; what is unlimited is left to the daemon.
 fn rlimits() -> ResourceLimits {
-    let soft = |resource| rustix::process::getrlimit(resource).current;
+    let soft = |resource| hooksd_system::limits(resource).soft;
     ResourceLimits {
-        address_space: soft(Resource::As),
-        core: soft(Resource::Core),
-        cpu: soft(Resource::Cpu),
-        data: soft(Resource::Data),
-        fsize: soft(Resource::Fsize),
-        nofile: soft(Resource::Nofile),
-        stack: soft(Resource::Stack),
+        address_space: soft(Resource::RLIMIT_AS),
+        core: soft(Resource::RLIMIT_CORE),
+        cpu: soft(Resource::RLIMIT_CPU),
+        data: soft(Resource::RLIMIT_DATA),
+        fsize: soft(Resource::RLIMIT_FSIZE),
+        nofile: soft(Resource::RLIMIT_NOFILE),
+        stack: soft(Resource::RLIMIT_STACK),
     }
 }
 
 /// This process's file mode mask. It can only be read by setting it; nothing is created in between.
 fn umask() -> u32 {
-    let mask = rustix::process::umask(rustix::fs::Mode::empty());
-    rustix::process::umask(mask);
-    mask.bits() & 0o777
+    let mask = stat::umask(stat::Mode::empty());
+    stat::umask(mask);
+    #[allow(clippy::useless_conversion, reason = "the types differ from system to system")]
+    u32::from(mask.bits() & 0o777)
 }

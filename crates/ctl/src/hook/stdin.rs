@@ -3,12 +3,14 @@
 //! Descriptor 0 is read and never opened by name: some agents hand a socket over, which cannot be opened. An agent that
 //! never closes it (an IDE does not) costs a short wait, if what came is whole.
 
+use std::io;
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use hooksd_json::{Dialect as JsonDialect, Value};
 use hooksd_protocol::rpc::MAX_LINE;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::io::Errno;
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::Options;
 
@@ -62,10 +64,10 @@ fn read_into(bytes: &mut Vec<u8>, began: Instant, options: &Options) -> Result<(
         if bytes.capacity() - bytes.len() < ROOM {
             bytes.reserve(CHUNK);
         }
-        match rustix::io::read(std::io::stdin(), rustix::buffer::spare_capacity(bytes)) {
+        match hooksd_system::read_into_spare(io::stdin(), bytes) {
             Ok(0) => return Ok(()),
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(error) => return Err(format!("standard input cannot be read: {error}")),
+            Ok(_) | Err(Errno::EINTR) => {}
+            Err(errno) => return Err(format!("standard input cannot be read: {}", io::Error::from(errno))),
         }
         if bytes.len() > MAX_PAYLOAD {
             return Err(format!("the payload is longer than {MAX_PAYLOAD} bytes"));
@@ -76,14 +78,17 @@ fn read_into(bytes: &mut Vec<u8>, began: Instant, options: &Options) -> Result<(
 
 /// Whether there is something to read, or the end. False when it stays silent.
 fn readable(wait: Duration) -> Result<bool, String> {
-    let stdin = std::io::stdin();
+    let stdin = io::stdin();
+    // Whole milliseconds are all that can be asked for: rather one too many than a wait of none.
+    let wait = PollTimeout::try_from(wait.as_nanos().div_ceil(1_000_000)).unwrap_or(PollTimeout::MAX);
     loop {
-        let mut descriptors = [PollFd::new(&stdin, PollFlags::IN)];
-        let wait = Timespec::try_from(wait).ok();
-        match poll(&mut descriptors, wait.as_ref()) {
+        let mut descriptors = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+        match poll(&mut descriptors, wait) {
             Ok(count) => return Ok(count > 0),
-            Err(Errno::INTR) => {}
-            Err(error) => return Err(format!("standard input cannot be waited for: {error}")),
+            Err(Errno::EINTR) => {}
+            Err(errno) => {
+                return Err(format!("standard input cannot be waited for: {}", io::Error::from(errno)));
+            }
         }
     }
 }

@@ -3,7 +3,8 @@
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use hooksd_runner::Bounds;
-use rustix::process::{Resource, getrlimit};
+use hooksd_system::limits;
+use nix::sys::resource::Resource;
 
 /// The part of the process's descriptors that connections may take: one in this many, or all that handlers and what is
 /// kept for warm processes, documents and the journal leave, where that is more. A shortage of theirs is waited out
@@ -23,7 +24,7 @@ pub(crate) struct Gate {
 impl Gate {
     /// A gate for as many connections as the limits of this process allow, and no more than were set.
     pub(crate) fn of_this_process(set: usize) -> Gate {
-        let most = most(getrlimit(Resource::Nofile).current, Bounds::of_this_process()).min(set);
+        let most = most(limits(Resource::RLIMIT_NOFILE).soft, Bounds::of_this_process()).min(set);
         Gate { most, refused: AtomicU64::new(0) }
     }
 

@@ -6,7 +6,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::Path;
 
-use rustix::fs::OFlags;
+use nix::fcntl::OFlag;
 
 /// Opens a file to append to it, and makes it if there is none. Never follows a link, and never waits.
 ///
@@ -17,10 +17,10 @@ pub(crate) fn append_to(path: &Path) -> io::Result<File> {
         .append(true)
         .create(true)
         .mode(0o600)
-        .custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed())
+        .custom_flags((OFlag::O_NOFOLLOW | OFlag::O_NONBLOCK | OFlag::O_NOCTTY).bits())
         .open(path)?;
     let found = file.metadata()?;
-    if !found.is_file() || found.uid() != rustix::process::geteuid().as_raw() || found.nlink() != 1 {
+    if !found.is_file() || found.uid() != nix::unistd::geteuid().as_raw() || found.nlink() != 1 {
         return Err(io::Error::other("it is not a file of ours alone"));
     }
     file.set_permissions(Permissions::from_mode(0o600))?;
@@ -47,7 +47,7 @@ mod tests {
         let plant: [&dyn Fn(); 3] = [
             &|| std::os::unix::fs::symlink(&victim, &file).unwrap(),
             &|| fs::hard_link(&victim, &file).unwrap(),
-            &|| rustix::fs::mkfifoat(rustix::fs::CWD, &file, rustix::fs::Mode::RWXU).unwrap(),
+            &|| nix::unistd::mkfifo(&file, nix::sys::stat::Mode::S_IRWXU).unwrap(),
         ];
         for plant in plant {
             fs::remove_file(&file).unwrap();

@@ -73,7 +73,7 @@ async fn aside(work: impl Fn() + Send + Clone + 'static) -> bool {
     let started = std::thread::Builder::new().name("documents".to_owned()).spawn(move || {
         // Nice is of a thread on Linux, and can be raised by everybody. Elsewhere it is of the process.
         #[cfg(target_os = "linux")]
-        let _ = hooksd_runner::give_way(GIVE_WAY);
+        let _ = hooksd_system::lower_priority(GIVE_WAY);
         let _entered = runtime.enter();
         working();
         let _ = ended.send(());

@@ -13,7 +13,7 @@ use std::time::Duration;
 use hooksd_json::{RawJson, Reading, read};
 use hooksd_protocol::methods::CancelRequest;
 use hooksd_protocol::rpc::{BadFrame, Frame, MAX_LINE, RpcError, error_code, response_line};
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
 use tokio::task::consume_budget;
@@ -336,9 +336,10 @@ impl Connection {
 
 /// Whether the other side has closed both directions. Asks the kernel; never waits.
 fn hung_up(stream: BorrowedFd<'_>) -> bool {
-    let mut fds = [PollFd::from_borrowed_fd(stream, PollFlags::empty())];
-    match poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })) {
-        Ok(_) => fds.iter().any(|fd| fd.revents().intersects(PollFlags::HUP | PollFlags::ERR)),
+    const GONE: PollFlags = PollFlags::POLLHUP.union(PollFlags::POLLERR);
+    let mut fds = [PollFd::new(stream, PollFlags::empty())];
+    match poll(&mut fds, PollTimeout::ZERO) {
+        Ok(_) => fds.iter().filter_map(PollFd::revents).any(|said| said.intersects(GONE)),
         Err(_) => false,
     }
 }

@@ -47,7 +47,7 @@ fn by_systemd() -> Result<Option<UnixListener>> {
 #[cfg(target_os = "macos")]
 fn by_launchd() -> Result<Option<UnixListener>> {
     let mut passed =
-        hooksd_runner::launchd_sockets(LAUNCHD_SOCKET).context("launchd does not pass its socket")?;
+        hooksd_system::launchd_sockets(LAUNCHD_SOCKET).context("launchd does not pass its socket")?;
     if passed.len() > 1 {
         bail!("launchd has passed {} sockets; hooksd serves one (SockPathName)", passed.len());
     }

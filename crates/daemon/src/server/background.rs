@@ -12,7 +12,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 
 use hooksd_client::start::LISTENING;
-use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+use nix::unistd::{dup2_stderr, dup2_stdin, dup2_stdout, setsid};
 
 use crate::base::private_file::append_to;
 
@@ -57,8 +57,8 @@ impl Starter {
     /// When the system refuses.
     pub fn leave() -> io::Result<Starter> {
         // Fails for a process that leads a session already, which is as good.
-        let _ = rustix::process::setsid();
-        hooksd_runner::close_inherited_descriptors()?;
+        let _ = setsid();
+        hooksd_system::close_inherited_descriptors()?;
         let lock = io::stdin().as_fd().try_clone_to_owned()?;
         let ear = File::from(io::stdout().as_fd().try_clone_to_owned()?);
         let null = OpenOptions::new().read(true).write(true).open("/dev/null")?;

@@ -12,8 +12,7 @@ use std::time::{Duration, Instant};
 use crate::base::lock;
 use hooksd_client::socket_folder::{Lock, SocketFolderError, prepare_folder};
 use hooksd_protocol::socket::{SocketPathError, check_length};
-use rustix::fs::Mode;
-use rustix::process::umask;
+use nix::sys::stat::{Mode, umask};
 
 /// Why the daemon does not listen.
 #[derive(Debug, thiserror::Error)]
@@ -108,7 +107,7 @@ fn bind(path: &Path, lock: File) -> Result<(Socket, UnixListener), ListenError> 
     let system = |action| move |source| ListenError::System { action, path: path.to_owned(), source };
     let listener = {
         let _one_at_a_time = lock::lock(&UMASK);
-        let before = umask(Mode::from(0o177));
+        let before = umask(Mode::from_bits_truncate(0o177));
         let bound = UnixListener::bind(path);
         umask(before);
         bound.map_err(system("listen on"))?

@@ -113,7 +113,7 @@ async fn reclaim(daemon: Arc<Daemon>) {
 
 fn accept(daemon: &Arc<Daemon>, connections: &TaskTracker, stream: UnixStream) {
     // The socket's mode keeps others out already; this holds even if somebody has changed it (B72).
-    let own = rustix::process::geteuid().as_raw();
+    let own = nix::unistd::geteuid().as_raw();
     match stream.peer_cred() {
         Ok(peer) if peer.uid() == own => {}
         Ok(peer) => {

@@ -8,7 +8,7 @@ use std::os::fd::OwnedFd;
 use std::time::{Duration, Instant};
 
 use hooksd_protocol::outcome::{Captured, End};
-use rustix::io::Errno;
+use nix::errno::Errno;
 use tokio::io::unix::AsyncFd;
 use tokio::task::coop::consume_budget;
 use tokio_util::sync::CancellationToken;
@@ -113,7 +113,7 @@ impl Worker {
                 },
             }
         };
-        let unread = rustix::io::ioctl_fionread(self.stdin.get_ref()).unwrap_or(0);
+        let unread = hooksd_system::unread(self.stdin.get_ref()).unwrap_or(0);
         let untouched = unread >= written as u64;
         let Some(end) = status else {
             if self.served == 0 {
@@ -169,8 +169,8 @@ async fn hear(pipe: &AsyncFd<OwnedFd>, heard: &mut Heard) -> bool {
         match heard.read(pipe.get_ref()) {
             Ok(0) => return false,
             Ok(_) => return true,
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => ready.clear_ready(),
+            Err(Errno::EINTR) => {}
+            Err(Errno::EAGAIN) => ready.clear_ready(),
             Err(_) => return false,
         }
     }
@@ -190,10 +190,10 @@ async fn feed(pipe: &AsyncFd<OwnedFd>, line: &[u8], written: &mut usize) -> bool
 /// Writes until the pipe is full. False when all is written or nobody reads any more.
 fn write_some(pipe: &OwnedFd, line: &[u8], written: &mut usize) -> bool {
     while let Some(rest) = line.get(*written..).filter(|rest| !rest.is_empty()) {
-        match rustix::io::write(pipe, rest) {
+        match nix::unistd::write(pipe, rest) {
             Ok(count) => *written += count,
-            Err(Errno::INTR) => {}
-            Err(Errno::AGAIN) => return true,
+            Err(Errno::EINTR) => {}
+            Err(Errno::EAGAIN) => return true,
             // EPIPE above all: it has ended, which is noticed elsewhere.
             Err(_) => return false,
         }

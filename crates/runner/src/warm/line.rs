@@ -3,7 +3,7 @@
 use std::os::fd::OwnedFd;
 
 use hooksd_protocol::outcome::Captured;
-use rustix::io::Errno;
+use nix::errno::Errno;
 
 use crate::stream::CHUNK;
 
@@ -24,7 +24,7 @@ impl Heard {
     /// One read of what is there. The number of bytes; 0 at the end of the stream.
     pub(crate) fn read(&mut self, pipe: &OwnedFd) -> Result<usize, Errno> {
         CHUNK.with_borrow_mut(|chunk| {
-            let count = rustix::io::read(pipe, &mut *chunk)?;
+            let count = nix::unistd::read(pipe, &mut *chunk)?;
             self.take(chunk.get(..count).unwrap_or_default());
             Ok(count)
         })

@@ -42,7 +42,7 @@ impl Waiting {
 /// Which folder stands at a path now.
 fn identity(folder: &Path) -> Option<(u64, u64)> {
     #[allow(clippy::unnecessary_cast, reason = "the types differ from system to system")]
-    rustix::fs::stat(folder).ok().map(|stat| (stat.st_dev as u64, stat.st_ino as u64))
+    nix::sys::stat::stat(folder).ok().map(|stat| (stat.st_dev as u64, stat.st_ino as u64))
 }
 
 impl Warm {

@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::time::Duration;
 
 use hooksd_protocol::outcome::End;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use tokio::io::unix::AsyncFd;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
@@ -75,11 +75,10 @@ impl Worker {
     /// Looks at an idle process: what it has written to stderr since its answer is thrown away.
     pub(crate) fn look(&mut self) -> Found {
         let mut fds = [
-            PollFd::from_borrowed_fd(borrow(&self.stdout), PollFlags::IN),
-            PollFd::from_borrowed_fd(borrow(&self.stderr), PollFlags::IN),
+            PollFd::new(borrow(&self.stdout), PollFlags::POLLIN),
+            PollFd::new(borrow(&self.stderr), PollFlags::POLLIN),
         ];
-        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
-        let quiet = poll(&mut fds, Some(&at_once)).is_ok_and(|ready| ready == 0);
+        let quiet = poll(&mut fds, PollTimeout::ZERO).is_ok_and(|ready| ready == 0);
         if quiet {
             return Found::Ready;
         }

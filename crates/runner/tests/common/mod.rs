@@ -11,7 +11,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use hooksd_runner::{End, OUTPUT_CAP, Outcome, Program, Run, Runner};
-use rustix::process::{Pid, Signal, kill_process};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use tokio_util::sync::CancellationToken;
 
 pub const DENY: &str = r#"{"hookSpecificOutput":{"hookEventName":"PreToolUse","permissionDecision":"deny","permissionDecisionReason":"no"}}"#;
@@ -122,7 +123,7 @@ impl World {
 impl Drop for World {
     fn drop(&mut self) {
         for (pid, _) in self.processes() {
-            let _ = kill_process(Pid::from_raw(pid).unwrap(), Signal::KILL);
+            let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
         }
     }
 }

@@ -52,12 +52,13 @@ fn descriptors() -> Option<u64> {
 
 #[cfg(target_os = "linux")]
 fn resident_bytes() -> Option<u64> {
+    use nix::unistd::{SysconfVar, sysconf};
     use std::io::Read;
     let mut text = String::new();
     let mut file = std::fs::File::open("/proc/self/statm").ok()?;
     file.read_to_string(&mut text).ok()?;
     let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
-    pages.checked_mul(u64::try_from(rustix::param::page_size()).ok()?)
+    pages.checked_mul(u64::try_from(sysconf(SysconfVar::PAGE_SIZE).ok()??).ok()?)
 }
 
 #[cfg(not(target_os = "linux"))]

@@ -32,7 +32,7 @@ const MAX_ENVIRONMENT: u64 = 4 * 1024 * 1024;
 pub(super) fn socket(socket: &Path) -> Finding {
     let shown = socket.display();
     let folder = socket.parent().unwrap_or(Path::new("/"));
-    let own = rustix::process::geteuid().as_raw();
+    let own = nix::unistd::geteuid().as_raw();
     if let Ok(metadata) = fs::metadata(folder)
         && (metadata.uid() != own || metadata.mode() & 0o022 != 0)
     {
@@ -131,9 +131,9 @@ pub(super) fn service() -> Vec<Finding> {
 
 /// Whether there are descriptors for handlers.
 pub(super) fn descriptors(daemon: Option<(u32, usize)>) -> Finding {
-    let limits = rustix::process::getrlimit(rustix::process::Resource::Nofile);
+    let limits = hooksd_system::limits(nix::sys::resource::Resource::RLIMIT_NOFILE);
     // A daemon raises its own as far as the hard limit, where the system lets handlers have the old one.
-    let limit = if cfg!(target_os = "linux") { limits.maximum } else { limits.current }.unwrap_or(u64::MAX);
+    let limit = if cfg!(target_os = "linux") { limits.hard } else { limits.soft }.unwrap_or(u64::MAX);
     let fix = "raise the limit: ulimit -n 4096, or LimitNOFILE= of the unit, then `hooksctl restart`";
     match daemon {
         Some((_, most)) if (most as u64).saturating_mul(DESCRIPTORS_PER_HANDLER) < FEW_DESCRIPTORS / 2 => {

@@ -1,11 +1,12 @@
 //! The terminal while `top` has it: its other screen, without a cursor, keys read one by one.
 
 use std::io::{IsTerminal, Read, Write};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::termios::{LocalFlags, SetArg, SpecialCharacterIndices, Termios, tcgetattr, tcsetattr};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::view::{Snapshot, lines};
@@ -51,10 +52,13 @@ impl Screen {
         let before = tcgetattr(&stdin).map_err(std::io::Error::from)?;
         let mut keys = before.clone();
         // No signals of keys either: ctrl-z would leave the shell on our screen.
-        keys.local_modes.remove(LocalModes::ECHO | LocalModes::ICANON | LocalModes::ISIG);
-        keys.special_codes[SpecialCodeIndex::VMIN] = 0;
-        keys.special_codes[SpecialCodeIndex::VTIME] = 0;
-        tcsetattr(&stdin, OptionalActions::Now, &keys).map_err(std::io::Error::from)?;
+        keys.local_flags.remove(LocalFlags::ECHO | LocalFlags::ICANON | LocalFlags::ISIG);
+        for at in [SpecialCharacterIndices::VMIN, SpecialCharacterIndices::VTIME] {
+            if let Some(code) = keys.control_chars.get_mut(at as usize) {
+                *code = 0;
+            }
+        }
+        tcsetattr(&stdin, SetArg::TCSANOW, &keys).map_err(std::io::Error::from)?;
         // From here on there is something to give back.
         let screen = Screen { before, told };
         print(ENTER)?;
@@ -62,8 +66,8 @@ impl Screen {
     }
 
     pub(super) fn draw(&mut self, seen: &Snapshot) -> Result<(), Failure> {
-        let size = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
-        let rows = size.map_or(0, |size| usize::from(size.ws_row));
+        let size = hooksd_system::window_size(std::io::stdout()).ok();
+        let rows = size.map_or(0, |size| usize::from(size.rows));
         let rows = if rows == 0 { LINES } else { rows };
         let mut text = HOME.to_owned();
         // The last line of the screen stays empty: a line break there would scroll.
@@ -81,9 +85,8 @@ impl Screen {
             return true;
         }
         let mut stdin = std::io::stdin();
-        let mut ready = [PollFd::new(&stdin, PollFlags::IN)];
-        let now = Timespec { tv_sec: 0, tv_nsec: 0 };
-        if !matches!(poll(&mut ready, Some(&now)), Ok(1..)) {
+        let mut ready = [PollFd::new(stdin.as_fd(), PollFlags::POLLIN)];
+        if !matches!(poll(&mut ready, PollTimeout::ZERO), Ok(1..)) {
             return false;
         }
         let mut typed = [0; 64];
@@ -98,7 +101,7 @@ impl Drop for Screen {
     fn drop(&mut self) {
         // Nothing can be done for a terminal that has gone.
         let _ = print(LEAVE);
-        let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &self.before);
+        let _ = tcsetattr(std::io::stdin(), SetArg::TCSANOW, &self.before);
     }
 }
 

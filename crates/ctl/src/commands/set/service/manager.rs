@@ -172,7 +172,7 @@ fn systemctl_line(arguments: &[&str]) -> Vec<String> {
 }
 
 fn domain() -> String {
-    format!("gui/{}", rustix::process::getuid().as_raw())
+    format!("gui/{}", nix::unistd::getuid().as_raw())
 }
 
 /// Replaces the value of a key in a unit.
