@@ -13,7 +13,7 @@ use hooksd_engine::reduce::Verdict;
 use hooksd_protocol::diagnostic::Diagnostic;
 use hooksd_protocol::invocation::Event;
 use hooksd_protocol::methods::{HandlerReport, HandlerStatus, InvokeResult, ItemBody, ItemHandler};
-use hooksd_protocol::outcome::{End, Outcome};
+use hooksd_protocol::outcome::{End, EventOutcome, Outcome};
 use hooksd_protocol::rpc::{RpcError, error_code};
 use uuid::Uuid;
 
@@ -87,9 +87,11 @@ impl Account<'_> {
             Err(_) => (&[][..], &[][..]),
         };
         let verdict = verdict.unwrap_or_else(|| match answer {
-            Ok(_) => Verdict::without("none", None),
-            Err(error) if error.code == error_code::CANCELLED => Verdict::without("cancelled", None),
-            Err(error) => Verdict::without("failed", Some(error.message.clone())),
+            Ok(_) => Verdict::without(EventOutcome::None, None),
+            Err(error) if error.code == error_code::CANCELLED => {
+                Verdict::without(EventOutcome::Cancelled, None)
+            }
+            Err(error) => Verdict::without(EventOutcome::Failed, Some(error.message.clone())),
         });
         self.daemon.stats.event(self.input.event(), verdict.outcome, duration);
         for (report, handled) in reports.iter().zip(&handled) {
@@ -103,7 +105,7 @@ impl Account<'_> {
                 feed.publish(self.about(), || diagnostic_item(diagnostic));
             }
             feed.publish(self.about(), || ItemBody::Decision {
-                outcome: verdict.outcome.to_owned(),
+                outcome: verdict.outcome,
                 reason: verdict.reason.as_deref().map(cut),
                 winner: verdict.winner.clone(),
                 snapshot_id: self.pinned.snapshot().id.clone(),
@@ -198,15 +200,12 @@ fn item_handler(report: &HandlerReport) -> ItemHandler {
 
 /// How a run has ended, in a word.
 pub(crate) fn ended_word(outcome: &Outcome) -> (&'static str, Option<i32>, Option<i32>) {
-    match &outcome.end {
-        End::Exited(status) => ("exited", Some(*status), None),
-        End::Signaled(signal) => ("signaled", None, Some(*signal)),
-        End::TimedOut => ("timed_out", None, None),
-        End::Cancelled => ("cancelled", None, None),
-        End::QueuedOut => ("queued_out", None, None),
-        End::LaunchFailed { .. } => ("launch_failed", None, None),
-        End::InvalidCommand => ("invalid_command", None, None),
-    }
+    let (status, signal) = match &outcome.end {
+        End::Exited(status) => (Some(*status), None),
+        End::Signaled(signal) => (None, Some(*signal)),
+        _ => (None, None),
+    };
+    (outcome.end.as_str(), status, signal)
 }
 
 fn handler_item(handler: &Handler, ended: Option<&Handled>) -> ItemBody {

@@ -160,7 +160,7 @@ impl Writer {
                 let time = record.time.micros();
                 let JournalRecord { invocation_id, session, event, tool, outcome, .. } = record;
                 insert
-                    .execute(params![time, invocation_id, session, event, tool, outcome, text])
+                    .execute(params![time, invocation_id, session, event, tool, outcome.as_str(), text])
                     .map_err(&failed)?;
             }
         }
