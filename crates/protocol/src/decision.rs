@@ -1,5 +1,5 @@
-//! The decision on an event, which is all that an agent gets. Null and empty fields are present in its JSON, so that clients
-//! need no defaults.
+//! The decision on an event, which is all that an agent gets. Null and empty fields are present in its JSON, so that
+//! clients need no defaults.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -30,8 +30,8 @@ pub enum Behavior {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Permission {
-    /// What the strongest handler wants: a deny is stronger than an ask, and that than an allow. Among equals the first handler
-    /// in configuration order counts.
+    /// What the strongest handler wants: a deny is stronger than an ask, and that than an allow. Among equals the
+    /// first handler in configuration order counts.
     pub behavior: Behavior,
     /// The reason that this handler has given.
     #[serde(default)]
@@ -111,7 +111,8 @@ pub struct Decision {
     /// What depends on the event.
     #[serde(flatten)]
     pub body: Body,
-    /// The output fields that the session accepts (D10), by their name in `accepts`. One is absent when no handler has set it.
+    /// The output fields that the session accepts (D10), by their name in `accepts`. One is absent when no handler
+    /// has set it.
     #[serde(flatten)]
     pub accepted: BTreeMap<String, RawJson>,
 }
@@ -125,8 +126,8 @@ impl Serialize for Decision {
     }
 }
 
-/// The neutral decision on each event, with its JSON. Nearly all decisions are neutral, and spelling one took 8 % of an event's
-/// instructions (callgrind).
+/// The neutral decision on each event, with its JSON. Nearly all decisions are neutral, and spelling one took 8 % of
+/// an event's instructions (callgrind).
 static NEUTRAL: LazyLock<Vec<(Decision, RawJson)>> = LazyLock::new(|| {
     let spelled = |event: EventName| {
         let (decision, mut text) = (Decision::neutral(event), Vec::new());

@@ -1,7 +1,7 @@
 //! What became of one run of a handler, and what an event has come to.
 //!
-//! The runner makes an [`Outcome`] and the engine reads it; both depend on this crate and not on each other. The words by
-//! which ends are recorded, counted and told stand here and nowhere else.
+//! The runner makes an [`Outcome`] and the engine reads it; both depend on this crate and not on each other. The
+//! words by which ends are recorded, counted and told stand here and nowhere else.
 
 use std::fmt;
 use std::time::Duration;
@@ -50,8 +50,8 @@ impl EventOutcome {
         EventOutcome::Failed,
     ];
 
-    /// The word, as JSON has it. The journal, the streams and the counters have this word, so that none of them can meet an
-    /// outcome which it does not know.
+    /// The word, as JSON has it. The journal, the streams and the counters have this word, so that none of them can
+    /// meet an outcome which it does not know.
     ///
     /// ```
     /// use hooksd_protocol::outcome::EventOutcome;

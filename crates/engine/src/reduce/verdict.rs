@@ -1,5 +1,5 @@
-//! Says what a decision comes to in one word, why, and which handler has decided. This is for people who look on, and agents
-//! never get it.
+//! Says what a decision comes to in one word, why, and which handler has decided. This is for people who look on, and
+//! agents never get it.
 
 use hooksd_protocol::decision::Decision;
 use hooksd_protocol::outcome::EventOutcome;

@@ -159,7 +159,8 @@ pub enum ItemBody {
     },
     /// Something became of a session.
     Session {
-        /// What became of it: `opened`, `attached`, `reloaded`, `closed`, `abandoned` (nobody came back) or `evicted` (too many).
+        /// What became of it: `opened`, `attached`, `reloaded`, `closed`, `abandoned` (nobody came back) or `evicted`
+        /// (too many).
         change: String,
         /// The id of its snapshot.
         snapshot_id: String,

@@ -36,8 +36,8 @@ pub struct InvokeOptions {
     /// The version of the protocol, which is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<ProtocolVersion>,
-    /// The id of the event. A request with the id of an earlier one gets the same answer, and nothing runs again. Without it the
-    /// daemon makes one.
+    /// The id of the event. A request with the id of an earlier one gets the same answer, and nothing runs again.
+    /// Without it the daemon makes one.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_id")]
     pub invocation_id: Option<InvocationId>,
     /// The id of the snapshot that the caller believes in. The request is refused when the session has another one.
@@ -252,8 +252,8 @@ pub struct CancelRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HookCancel {
-    /// The id of the event that is to be cancelled, or a beginning of it of at least 4 characters, which only one running event
-    /// has.
+    /// The id of the event that is to be cancelled, or a beginning of it of at least 4 characters, which only one
+    /// running event has.
     pub invocation_id: String,
 }
 

@@ -26,7 +26,8 @@ pub struct JournalQuery {
     /// Only events on which the handler with this id was to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub handler: Option<String>,
-    /// Only events with this outcome, or with a handler of this status. If `handler` is given, it is that handler's status.
+    /// Only events with this outcome, or with a handler of this status. If `handler` is given, it is that handler's
+    /// status.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<String>,
     /// Only events from this time on.
@@ -124,7 +125,8 @@ pub struct JournalHandler {
     pub queue_us: u64,
     /// How long it took from the spawn to the end, until the last of the output was read. Microseconds.
     pub run_us: u64,
-    /// The part of `run_us` in which the process was started. Microseconds; zero for one that was there before the event.
+    /// The part of `run_us` in which the process was started. Microseconds; zero for one that was there before the
+    /// event.
     #[serde(default)]
     pub spawn_us: u64,
     /// The part of `run_us` in which the process had ended, and something else still held its output. Microseconds.
@@ -160,7 +162,8 @@ pub struct JournalState {
     pub path: Option<String>,
     /// How many records were written since the start of the daemon.
     pub written: u64,
-    /// How many records were lost since the start of the daemon, because the queue was full or the database could not be written.
+    /// How many records were lost since the start of the daemon, because the queue was full or the database could not
+    /// be written.
     pub lost: u64,
     /// How many records wait to be written.
     pub waiting: usize,
