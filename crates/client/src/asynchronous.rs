@@ -24,15 +24,15 @@ use crate::response::read_invoke_result;
 use crate::wire::{Incoming, Notification, Raw, parse};
 use crate::{CALL_TIMEOUT, LONGEST_TIMEOUT, SHORTEST_TIMEOUT, peer, retry, start};
 
-/// How many notifications wait to be taken. Notifications. When there are that many, nobody is listening, and new ones are
-/// dropped.
+/// How many notifications wait to be taken. Notifications. When there are that many, nobody is listening, and new
+/// ones are dropped.
 const MAX_NOTIFICATIONS: usize = 1024;
 
 /// How many requests wait to be written. Requests. One more waits until there is room, within its own time.
 const MAX_UNWRITTEN: usize = 64;
 
-/// A line to be written. A request holds its permit until it is written. A cancellation needs none: there is at most one for
-/// each request that was sent.
+/// A line to be written. A request holds its permit until it is written. A cancellation needs none: there is at most
+/// one for each request that was sent.
 type Unwritten = (String, Option<OwnedSemaphorePermit>);
 
 /// Who waits for the answer to the request of this id.
@@ -150,8 +150,8 @@ impl Client {
     }
 
     /// Connects to the socket at `path`, and has a daemon started first when nobody listens there. It does what
-    /// [`connect_or_start`](crate::blocking::Client::connect_or_start) of the blocking client does, on a thread for work that
-    /// blocks.
+    /// [`connect_or_start`](crate::blocking::Client::connect_or_start) of the blocking client does, on a thread for
+    /// work that blocks.
     ///
     /// # Errors
     /// The errors of the blocking client's method.
@@ -183,7 +183,7 @@ impl Client {
     }
 
     /// Sets how long each call may take: at least a millisecond and at most a year. Without it, that is
-    /// [`CALL_TIMEOUT`](crate::CALL_TIMEOUT).
+    /// [`CALL_TIMEOUT`].
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Client {
         self.timeout = timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT);

@@ -22,8 +22,8 @@ const MAX_NOTIFICATIONS: usize = 1024;
 
 /// A connection to the daemon.
 ///
-/// When it is dropped, the daemon cancels what calls that ran out of time have asked for. The handlers of a session's end
-/// are an exception: they finish.
+/// When it is dropped, the daemon cancels what calls that ran out of time have asked for. The handlers of a session's
+/// end are an exception: they finish.
 #[derive(Debug)]
 pub struct Client {
     stream: BufReader<UnixStream>,
@@ -48,13 +48,13 @@ impl Client {
         Ok(Client::on(stream))
     }
 
-    /// Connects to the socket at `path`. When nobody listens there, it has a daemon started first ([`start`] says how), and
-    /// waits for it until the deadline. `HOOKSD_AUTOSTART=0` forbids that. Where a daemon listens already, it costs what
-    /// [`Client::connect`] costs.
+    /// Connects to the socket at `path`. When nobody listens there, it has a daemon started first ([`start`] says
+    /// how), and waits for it until the deadline. `HOOKSD_AUTOSTART=0` forbids that. Where a daemon listens already,
+    /// it costs what [`Client::connect`] costs.
     ///
     /// # Errors
-    /// [`ClientError::CannotStart`] when no daemon could be started, with the reason; [`ClientError::NotRunning`] when none
-    /// may be started.
+    /// [`ClientError::CannotStart`] when no daemon could be started, with the reason; [`ClientError::NotRunning`]
+    /// when none may be started.
     pub fn connect_or_start(path: &Path, deadline: Instant) -> Result<Client, ClientError> {
         start::connect_or_start(path, deadline).map(Client::on)
     }
@@ -71,7 +71,7 @@ impl Client {
     }
 
     /// Sets how long each call may take: at least a millisecond and at most a year. Without it, that is
-    /// [`CALL_TIMEOUT`](crate::CALL_TIMEOUT).
+    /// [`CALL_TIMEOUT`].
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Client {
         self.timeout = timeout.clamp(SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
@@ -145,15 +145,16 @@ impl Client {
         u32::try_from(peer.pid()).ok().filter(|pid| *pid > 0)
     }
 
-    /// The id of the process that made the socket listen. Systems other than Linux do not tell, so that it is always `None`.
+    /// The id of the process that made the socket listen. Systems other than Linux do not tell, so that it is always
+    /// `None`.
     #[must_use]
     #[cfg(not(target_os = "linux"))]
     pub fn peer(&self) -> Option<u32> {
         None
     }
 
-    /// Waits until the daemon closes the connection, which it does when it ends. Returns false when it has not done so at the
-    /// deadline.
+    /// Waits until the daemon closes the connection, which it does when it ends. Returns false when it has not done
+    /// so at the deadline.
     pub fn wait_closed(mut self, deadline: Instant) -> bool {
         loop {
             match self.line(deadline) {
@@ -203,8 +204,8 @@ impl Client {
         result
     }
 
-    /// Writes until the deadline, and says how many bytes were written. Each part may take what is left of the time, so that a
-    /// daemon which takes a byte now and then holds up nobody.
+    /// Writes until the deadline, and says how many bytes were written. Each part may take what is left of the time,
+    /// so that a daemon which takes a byte now and then holds up nobody.
     fn write_until(&mut self, bytes: &[u8], deadline: Instant) -> (usize, Result<(), ClientError>) {
         let mut written = 0;
         while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
@@ -223,8 +224,8 @@ impl Client {
         (written, Ok(()))
     }
 
-    /// Reads the next line. What has come of it at the deadline is kept for the next call. Each part may take what is left of
-    /// the time.
+    /// Reads the next line. What has come of it at the deadline is kept for the next call. Each part may take what is
+    /// left of the time.
     fn line(&mut self, deadline: Instant) -> Result<String, ClientError> {
         loop {
             self.stream.get_ref().set_read_timeout(Some(self.left(deadline)?))?;

@@ -1,7 +1,7 @@
 //! Talks to hooksd from Rust: finds the daemon's socket, connects to it, calls methods and reads notifications.
 //!
-//! It is for agents, and for programs such as hooksctl. [`blocking::Client`] makes one call at a time and needs no runtime;
-//! [`asynchronous::Client`] makes many at once on one connection. Both have the same methods.
+//! It is for agents, and for programs such as hooksctl. [`blocking::Client`] makes one call at a time and needs no
+//! runtime; [`asynchronous::Client`] makes many at once on one connection. Both have the same methods.
 //!
 //! What a caller may rely on:
 //!
@@ -90,8 +90,8 @@ use hooksd_protocol::socket::{SOCKET_VARIABLE, SocketPathError, check_length, co
 use nix::fcntl::OFlag;
 use toml::de::DeTable;
 
-/// How long a call may take unless the caller says otherwise. Seconds. It is above the longest default timeout of a handler
-/// (600 s), so that the daemon's answer about a slow handler still arrives.
+/// How long a call may take unless the caller says otherwise. Seconds. It is above the longest default timeout of a
+/// handler (600 s), so that the daemon's answer about a slow handler still arrives.
 pub const CALL_SECONDS: u64 = 630;
 
 /// [`CALL_SECONDS`] as a duration.
@@ -109,8 +109,8 @@ pub const SETTINGS_FILE: &str = "hooksd.toml";
 /// The largest settings file that is looked at for the socket. Bytes. The daemon refuses larger ones.
 const MAX_SETTINGS: u64 = 64 * 1024;
 
-/// The path of the socket: what `HOOKSD_SOCKET` names, else what `socket` in hooksd.toml names, else what the rest of the
-/// environment leads to ([`socket_path`]).
+/// The path of the socket: what `HOOKSD_SOCKET` names, else what `socket` in hooksd.toml names, else what the rest of
+/// the environment leads to ([`socket_path`]).
 ///
 /// # Errors
 /// When nothing says where the socket is, or when its path is relative or too long.
@@ -126,8 +126,8 @@ pub fn default_socket() -> Result<PathBuf, SocketPathError> {
     }
 }
 
-/// The path of the socket that the settings file names. A file that cannot be read names none here: the daemon tells what is
-/// wrong with it when it is started.
+/// The path of the socket that the settings file names. A file that cannot be read names none here: the daemon tells
+/// what is wrong with it when it is started.
 fn socket_of(config_dir: &Path) -> Option<PathBuf> {
     let mut options = OpenOptions::new();
     // A FIFO in the place of the file must not block.

@@ -57,7 +57,8 @@ pub fn systemctl(arguments: &[&str], deadline: Instant) -> std::io::Result<(bool
     Ok((status.success(), words))
 }
 
-/// Whether the user's service manager runs. It does when its private socket is there, which systemctl asks without a bus.
+/// Whether the user's service manager runs. It does when its private socket is there, which systemctl asks without a
+/// bus.
 #[must_use]
 pub fn manager_runs() -> bool {
     folder("XDG_RUNTIME_DIR").is_some_and(|runtime| runtime.join("systemd/private").exists())

@@ -1,5 +1,5 @@
-//! Who serves the socket. In a folder that others can write, somebody else may have made the socket first. What an agent
-//! asks and shows must not go there, and what is answered there is no verdict.
+//! Who serves the socket. In a folder that others can write, somebody else may have made the socket first. What an
+//! agent asks and shows must not go there, and what is answered there is no verdict.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -25,8 +25,8 @@ pub(crate) fn own<S: AsFd>(stream: S) -> io::Result<S> {
     Err(io::Error::new(io::ErrorKind::PermissionDenied, reason))
 }
 
-/// Returns the connection. Other systems do not tell for every kind of stream whose it is; there the mode of the socket's
-/// folder alone keeps others out.
+/// Returns the connection. Other systems do not tell for every kind of stream whose it is; there the mode of the
+/// socket's folder alone keeps others out.
 #[cfg(not(target_os = "linux"))]
 pub(crate) fn own<S: AsFd>(stream: S) -> io::Result<S> {
     Ok(stream)

@@ -71,12 +71,12 @@ pub fn command(program: impl AsRef<OsStr>) -> Command {
     Command::new(program)
 }
 
-/// Runs a program until it, and everything that has inherited its standard output and error, has closed them. Returns how it
-/// ended and what it said there.
+/// Runs a program until it, and everything that has inherited its standard output and error, has closed them. Returns
+/// how it ended and what it said there.
 ///
 /// # Errors
-/// When the program cannot be started, or when the output is still open at the deadline. In the second case the program is
-/// killed, but nothing that it has started.
+/// When the program cannot be started, or when the output is still open at the deadline. In the second case the
+/// program is killed, but nothing that it has started.
 pub fn ask(mut command: Command, deadline: Instant) -> io::Result<(ExitStatus, String)> {
     let (mut ours, theirs) = UnixStream::pair()?;
     command.stderr(OwnedFd::from(theirs.try_clone()?)).stdout(OwnedFd::from(theirs));

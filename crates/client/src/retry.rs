@@ -1,9 +1,9 @@
-//! Asks again. A daemon that is stopped, replaced or overrun in the middle of a call has decided nothing. The next daemon
-//! decides, or the same one a moment later, for as long as the caller can wait.
+//! Asks again. A daemon that is stopped, replaced or overrun in the middle of a call has decided nothing. The next
+//! daemon decides, or the same one a moment later, for as long as the caller can wait.
 //!
-//! Guarantees: a request that was not run is made again until the deadline. A request that may have been run is made once
-//! more, under the same invocation id: a guard that runs twice costs less than a deny that is lost. No request is made after
-//! the deadline.
+//! Guarantees: a request that was not run is made again until the deadline. A request that may have been run is made
+//! once more, under the same invocation id: a guard that runs twice costs less than a deny that is lost. No request
+//! is made after the deadline.
 
 use std::io;
 use std::path::Path;
@@ -15,8 +15,8 @@ use hooksd_protocol::rpc::{RpcError, error_code};
 use crate::ClientError;
 use crate::blocking::Client;
 
-/// How long to wait before a daemon that has gone is looked for again. Milliseconds. It is long enough for the daemon to
-/// remove its socket, and for many waiting programs not to keep the next daemon from starting.
+/// How long to wait before a daemon that has gone is looked for again. Milliseconds. It is long enough for the daemon
+/// to remove its socket, and for many waiting programs not to keep the next daemon from starting.
 const GONE_MS: u64 = 20;
 
 /// How long to wait for an overrun daemon that does not say how long. Milliseconds.
@@ -42,8 +42,8 @@ pub enum Begun {
     Leave,
 }
 
-/// Makes a call until it has an answer or the deadline comes, and returns the answer with its connection. Each attempt has a
-/// connection of its own, for which a daemon is started if there is none.
+/// Makes a call until it has an answer or the deadline comes, and returns the answer with its connection. Each
+/// attempt has a connection of its own, for which a daemon is started if there is none.
 ///
 /// `call` must not rely on anything of an earlier connection: it brings its session along.
 ///

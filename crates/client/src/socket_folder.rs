@@ -1,7 +1,7 @@
 //! The folder of the socket and the locks in it. The daemon and whoever starts one follow the same rules.
 //!
-//! Guarantees: nothing is made or locked in a folder that others own or can write. A lock file that is a link is refused.
-//! Every wait for a lock ends at its deadline.
+//! Guarantees: nothing is made or locked in a folder that others own or can write. A lock file that is a link is
+//! refused. Every wait for a lock ends at its deadline.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
 use std::io;
@@ -57,8 +57,8 @@ impl Lock {
         PathBuf::from(name)
     }
 
-    /// Takes the lock, and waits for it until the deadline. Without a deadline it does not wait. The lock is given back when
-    /// the file and all its copies are closed.
+    /// Takes the lock, and waits for it until the deadline. Without a deadline it does not wait. The lock is given
+    /// back when the file and all its copies are closed.
     ///
     /// # Errors
     /// When another process holds the lock at the deadline, or when the file cannot be opened.
@@ -82,8 +82,8 @@ impl Lock {
     }
 }
 
-/// Waits for a lock until the deadline. The kernel cannot do that, so that a thread waits. When nobody waits for the thread
-/// any more, it gives the lock back as soon as it has it.
+/// Waits for a lock until the deadline. The kernel cannot do that, so that a thread waits. When nobody waits for the
+/// thread any more, it gives the lock back as soon as it has it.
 fn wait(file: File, deadline: Instant, path: PathBuf) -> Result<File, SocketFolderError> {
     let (sender, taken) = mpsc::sync_channel(1);
     let builder = std::thread::Builder::new().name("hooksd-lock".to_owned());
@@ -102,8 +102,8 @@ fn wait(file: File, deadline: Instant, path: PathBuf) -> Result<File, SocketFold
     }
 }
 
-/// Makes the folder of the socket if it is not there, and checks that it belongs to this user and that nobody else can write
-/// in it (B72).
+/// Makes the folder of the socket if it is not there, and checks that it belongs to this user and that nobody else
+/// can write in it (B72).
 ///
 /// # Errors
 /// When the folder cannot be made or is not safe, with what to do about it.

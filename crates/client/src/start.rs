@@ -16,8 +16,8 @@ use crate::error::ClientError;
 use crate::socket_folder::{Lock, SocketFolderError, prepare_folder};
 use crate::{owner, peer, program};
 
-/// How long a daemon on demand may take until it listens. Seconds. It takes milliseconds, unless a daemon before it still
-/// drains (10 s) and cleans up after the handlers that it has killed.
+/// How long a daemon on demand may take until it listens. Seconds. It takes milliseconds, unless a daemon before it
+/// still drains (10 s) and cleans up after the handlers that it has killed.
 pub const START_SECONDS: u64 = 20;
 
 /// The variable that forbids, when it is `0`, to start a daemon on demand.
@@ -29,8 +29,8 @@ const BACKGROUND: &str = "--background";
 /// What a daemon in the background prints for its starter when it listens.
 pub const LISTENING: &str = "listening";
 
-/// Variables that a daemon on demand does not inherit. They belong to the program that starts it: they say which handler that
-/// program runs in, and what its own service manager has told it.
+/// Variables that a daemon on demand does not inherit. They belong to the program that starts it: they say which
+/// handler that program runs in, and what its own service manager has told it.
 const NOT_INHERITED: [&str; 11] = [
     "HOOKSD_RUN",
     "HOOKSD_SESSION",

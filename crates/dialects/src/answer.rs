@@ -1,7 +1,7 @@
 //! Puts a decision, or the reason why there is none, into an agent's own words: stdout, stderr and exit status.
 //!
-//! Guarantees: stdout is the answer and nothing else, and is short enough for the agent to read it whole. A deny is always
-//! said, by the strongest means that the agent has. What the agent cannot be told is in the notes.
+//! Guarantees: stdout is the answer and nothing else, and is short enough for the agent to read it whole. A deny is
+//! always said, by the strongest means that the agent has. What the agent cannot be told is in the notes.
 
 use hooksd_protocol::decision::Decision;
 use hooksd_protocol::event::EventName;

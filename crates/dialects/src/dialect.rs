@@ -52,7 +52,8 @@ pub enum Wish {
 }
 
 impl Wish {
-    /// The output fields that only some agents apply (D10): their names in a decision, and the wish that each of them is.
+    /// The output fields that only some agents apply (D10): their names in a decision, and the wish that each of them
+    /// is.
     pub(crate) const FIELDS: [(Capability, &'static str, Wish); 8] = [
         (Capability::UpdatedInput, "updated_input", Wish::UpdatedInput),
         (Capability::UpdatedPermissions, "updated_permissions", Wish::UpdatedPermissions),
@@ -131,8 +132,8 @@ pub enum When {
     Attended,
 }
 
-/// One row of the table: how an agent is told of a wish on some events. The first row that fits counts. Where none fits, the
-/// agent cannot be told.
+/// One row of the table: how an agent is told of a wish on some events. The first row that fits counts. Where none
+/// fits, the agent cannot be told.
 #[derive(Debug, Clone, Copy)]
 pub struct Row {
     /// The events on which the row counts.
@@ -155,8 +156,8 @@ pub(crate) const fn attended(on: &'static [EventName], wish: Wish, how: How) -> 
     Row { on, wish, when: When::Attended, how }
 }
 
-/// A tool: the agent's name for it, the name that handlers know, and the arguments that have another name, each with the
-/// agent's name first.
+/// A tool: the agent's name for it, the name that handlers know, and the arguments that have another name, each with
+/// the agent's name first.
 pub(crate) type Tool = (&'static str, &'static str, &'static [(&'static str, &'static str)]);
 
 /// What "no opinion" looks like on stdout. It is never an allow, which would answer for the person.
@@ -166,18 +167,19 @@ pub enum Neutral {
     Empty,
     /// `{}` is printed.
     Object,
-    /// Nothing is printed, except on PreToolUse where failures are closed. There an allow is printed, because this agent takes
-    /// silence for a failure.
+    /// Nothing is printed, except on PreToolUse where failures are closed. There an allow is printed, because this
+    /// agent takes silence for a failure.
     EmptyOrAllow,
 }
 
-/// How an agent shows that a person is there. Where it does not show it, nobody is taken to be there, and only explicit trust
-/// counts.
+/// How an agent shows that a person is there. Where it does not show it, nobody is taken to be there, and only
+/// explicit trust counts.
 #[derive(Debug, Clone, Copy)]
 pub enum Attendance {
     /// A person is there when this variable has one of these values.
     Variable(&'static str, &'static [&'static str]),
-    /// The agent has a window, so that a person is there unless one of these members is true or one of these variables is set.
+    /// The agent has a window, so that a person is there unless one of these members is true or one of these
+    /// variables is set.
     Window(&'static [&'static str], &'static [&'static str]),
     /// The agent does not show it.
     Unknown,
@@ -189,8 +191,8 @@ pub enum Attendance {
 pub enum Identity {
     /// The first of these members that is there, on events that are about a tool.
     Call(&'static [&'static str]),
-    /// The turn, which this member names, and the content of the action, for a short time. The agent fires two events for one
-    /// action and gives neither an id.
+    /// The turn, which this member names, and the content of the action, for a short time. The agent fires two events
+    /// for one action and gives neither an id.
     Turn(&'static str),
     /// Nothing tells actions apart.
     None,
@@ -212,15 +214,16 @@ pub struct Dialect {
     pub fields: &'static [(&'static str, &'static str)],
     /// Its tools. Other tools keep their names.
     pub tools: &'static [Tool],
-    /// Makes the name by which handlers know a tool of an MCP server, from the payload and the agent's name for the tool. `None`
-    /// for other tools.
+    /// Makes the name by which handlers know a tool of an MCP server, from the payload and the agent's name for the
+    /// tool. `None` for other tools.
     pub mcp: fn(&Value<'_>, &str) -> Option<String>,
     /// Tells the event of a payload that does not name one.
     pub unnamed: fn(&Value<'_>) -> Option<&'static str>,
-    /// Makes members that handlers expect and the payload does not have. They replace what is there under the same name.
+    /// Makes members that handlers expect and the payload does not have. They replace what is there under the same
+    /// name.
     pub derive: fn(&Value<'_>, event: &str) -> Derived,
-    /// Names the members to keep of an event that the agent fires beside another one for the same action, so that both look
-    /// the same.
+    /// Names the members to keep of an event that the agent fires beside another one for the same action, so that
+    /// both look the same.
     pub twins: fn(event: &str) -> Option<&'static [&'static str]>,
     /// Says why nobody needs to be asked about a payload; `None` when somebody has to be.
     pub skip: fn(&Value<'_>) -> Option<&'static str>,

@@ -29,8 +29,8 @@ impl Document {
         self.members.iter().any(|(known, _)| known == name)
     }
 
-    /// Puts something at a path, whose dots lead inwards. A text that is put where another text is follows it. Anything else
-    /// that is there stays, for what was put first is more important.
+    /// Puts something at a path, whose dots lead inwards. A text that is put where another text is follows it.
+    /// Anything else that is there stays, for what was put first is more important.
     pub(crate) fn put(&mut self, path: &str, content: Content) {
         let (name, rest) = path.split_once('.').map_or((path, None), |(name, rest)| (name, Some(rest)));
         let node = self.members.iter_mut().find(|(known, _)| known == name).map(|(_, node)| node);

@@ -1,8 +1,9 @@
-//! The id of an action. Agents deliver one action twice, when they fire two events for it or when two configuration files
-//! name the same command. The daemon answers the second delivery with the decision on the first, which it knows by the id.
+//! The id of an action. Agents deliver one action twice, when they fire two events for it or when two configuration
+//! files name the same command. The daemon answers the second delivery with the decision on the first, which it knows
+//! by the id.
 //!
-//! Guarantees: an id is made from the whole content, so that it never stands for two contents (D21). What may rightly happen
-//! again, such as a stop or a prompt, has no id.
+//! Guarantees: an id is made from the whole content, so that it never stands for two contents (D21). What may rightly
+//! happen again, such as a stop or a prompt, has no id.
 
 use hooksd_protocol::event::EventName;
 use uuid::Uuid;
@@ -10,8 +11,8 @@ use uuid::Uuid;
 use crate::dialect::{Dialect, Identity};
 use crate::rewrite::{Member, text};
 
-/// For how long two events of one turn with the same content are one action, for agents that give calls no id. Seconds. It is
-/// longer than a guard takes, and shorter than an agent needs to do the same again on purpose.
+/// For how long two events of one turn with the same content are one action, for agents that give calls no id.
+/// Seconds. It is longer than a guard takes, and shorter than an agent needs to do the same again on purpose.
 pub(crate) const TURN_SECONDS: u64 = 20;
 
 /// The namespace of the ids that are made here. It was chosen at random.

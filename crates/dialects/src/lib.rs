@@ -1,9 +1,9 @@
 //! How each agent calls command hooks, and how it reads their answers.
 //!
-//! It is for a bridge such as `hooksctl hook`, which an agent runs as its hook. Each agent is one table ([`agents`]), and all
-//! of them are read by the same code: [`read()`] turns what the agent handed over into a [`Request`], and [`answer()`] turns a
-//! decision into what the agent understands. Nothing here does I/O: bytes and variables go in, bytes and an exit status come
-//! out.
+//! It is for a bridge such as `hooksctl hook`, which an agent runs as its hook. Each agent is one table ([`agents`]),
+//! and all of them are read by the same code: [`read()`] turns what the agent handed over into a [`Request`], and
+//! [`answer()`] turns a decision into what the agent understands. Nothing here does I/O: bytes and variables go in,
+//! bytes and an exit status come out.
 //!
 //! What a caller may rely on:
 //!

@@ -42,7 +42,8 @@ pub struct Request {
     pub cwd: String,
     /// Whether a person is there.
     pub mode: Mode,
-    /// The id of the action, which is the same for each of its deliveries; `None` when nothing tells it from the next one.
+    /// The id of the action, which is the same for each of its deliveries; `None` when nothing tells it from the next
+    /// one.
     pub invocation_id: Option<Uuid>,
     /// Why nobody needs to be asked; `None` when the daemon has to be.
     pub skip: Option<&'static str>,

@@ -1,5 +1,5 @@
-//! Turns a payload with the agent's names into one with the names that handlers know. Names change, and values are passed on
-//! as they came.
+//! Turns a payload with the agent's names into one with the names that handlers know. Names change, and values are
+//! passed on as they came.
 
 use hooksd_json::{Dialect as JsonDialect, Value};
 
@@ -42,8 +42,8 @@ pub(crate) fn members(dialect: &Dialect, payload: &Value<'_>) -> Vec<Member> {
     called(payload, |own| dialect.fields.iter().find(|(name, _)| *name == own).map(|(_, known)| *known))
 }
 
-/// The members of an object by other names. A name that is there already, or that an earlier member was given, is not given
-/// again: each name stands once, so that all who read the object read the same.
+/// The members of an object by other names. A name that is there already, or that an earlier member was given, is not
+/// given again: each name stands once, so that all who read the object read the same.
 fn called<'a>(object: &Value<'_>, other: impl Fn(&str) -> Option<&'a str>) -> Vec<Member> {
     let entries = object.entries();
     let mut given = Vec::new();

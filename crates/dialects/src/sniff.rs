@@ -1,13 +1,13 @@
-//! Finds out which agent has called, for configuration files that several agents read. Where a file belongs to one agent,
-//! the name in the file counts instead, for agents set each other's variables and read each other's files.
+//! Finds out which agent has called, for configuration files that several agents read. Where a file belongs to one
+//! agent, the name in the file counts instead, for agents set each other's variables and read each other's files.
 
 use hooksd_json::{Dialect as JsonDialect, Value};
 
 use crate::agents;
 use crate::dialect::Dialect;
 
-/// The dialect of the agent that has called, by its payload and its variables. When nothing says otherwise it is Claude Code,
-/// whose files the others read.
+/// The dialect of the agent that has called, by its payload and its variables. When nothing says otherwise it is
+/// Claude Code, whose files the others read.
 #[must_use]
 pub fn sniff(stdin: &[u8], variable: &dyn Fn(&str) -> Option<String>) -> &'static Dialect {
     let text = String::from_utf8_lossy(stdin);

@@ -65,7 +65,8 @@ pub(crate) fn wishes(event: EventName, decision: &Decision) -> Vec<Wanted> {
             texts(&mut wanted, Wish::Context, context);
         }
         Body::Context { context } => {
-            // The reduction keeps the block of a subagent's stop as context. What it wants is that the subagent goes on.
+            // The reduction keeps the block of a subagent's stop as context. What it wants is that the subagent goes
+            // on.
             let blocked = event == EventName::SubagentStop
                 && decision.diagnostics.iter().any(|diagnostic| diagnostic.code == code::UNSUPPORTED_BLOCK);
             texts(&mut wanted, if blocked { Wish::GoOn } else { Wish::Context }, context);

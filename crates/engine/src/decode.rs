@@ -1,5 +1,5 @@
-//! Decodes a handler's output as Python's `json.loads` decodes bytes: as UTF-8, UTF-16 or UTF-32, which a byte order mark or
-//! the positions of the zero bytes tell apart. A surrogate without a partner becomes U+FFFD (D4).
+//! Decodes a handler's output as Python's `json.loads` decodes bytes: as UTF-8, UTF-16 or UTF-32, which a byte order
+//! mark or the positions of the zero bytes tell apart. A surrogate without a partner becomes U+FFFD (D4).
 
 /// The text of `bytes`; `None` when they are not text in the encoding that they seem to have.
 pub(crate) fn json_text(bytes: &[u8]) -> Option<String> {

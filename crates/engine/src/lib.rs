@@ -1,7 +1,7 @@
 //! Decides which handlers run on an event and what they read, and makes one decision of what they have printed.
 //!
-//! The daemon uses it for every event; `hooksctl explain` and the conformance suite use the same code. It does no I/O and
-//! looks at no clock, so that the same input always gives the same output (ARCHITECTURE, invariant 2).
+//! The daemon uses it for every event; `hooksctl explain` and the conformance suite use the same code. It does no I/O
+//! and looks at no clock, so that the same input always gives the same output (ARCHITECTURE, invariant 2).
 //!
 //! * [`plan`]: chooses the handlers for an event, and makes what they read.
 //! * [`projection`], [`tools`]: put an event into the names that handlers know (BEHAVIOUR section 3).

@@ -95,8 +95,8 @@ pub fn exit_reason(stderr: &[u8]) -> String {
     if reason.is_empty() { DEFAULT_EXIT_REASON.to_owned() } else { reason.to_owned() }
 }
 
-/// What a handler that failed has complained of: a colon and the last line of its stderr, where interpreters and shells say
-/// what went wrong. Empty when it has printed nothing there.
+/// What a handler that failed has complained of: a colon and the last line of its stderr, where interpreters and
+/// shells say what went wrong. Empty when it has printed nothing there.
 #[must_use]
 pub fn last_words(stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);

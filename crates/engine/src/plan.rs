@@ -114,7 +114,8 @@ impl Input {
 pub struct Selected {
     /// The handler.
     pub handler: Handler,
-    /// What it reads on stdin; `None` when its matcher took too many steps, so that it counts as failed without running (D7).
+    /// What it reads on stdin; `None` when its matcher took too many steps, so that it counts as failed without
+    /// running (D7).
     pub stdin: Option<Arc<[u8]>>,
 }
 
@@ -147,8 +148,8 @@ fn subject_of(input: &Input) -> Result<Option<Cow<'_, str>>, ProjectionError> {
     }
 }
 
-/// How many steps all expressions may take together on a thread on which other requests wait. Steps. Nearly all events need
-/// less.
+/// How many steps all expressions may take together on a thread on which other requests wait. Steps. Nearly all
+/// events need less.
 const STEPS_AT_ONCE: usize = 10_000;
 
 /// What it costs to ask a matcher, beside the steps that it takes. Steps.
@@ -177,19 +178,21 @@ struct TakesLonger;
 #[derive(Debug, Clone)]
 pub struct Chosen {
     facts: Facts,
-    /// The position of each handler in the snapshot, in configuration order, and whether it may run. An event that waits for
-    /// its turn holds no more than that.
+    /// The position of each handler in the snapshot, in configuration order, and whether it may run. An event that
+    /// waits for its turn holds no more than that.
     handlers: Vec<(usize, bool)>,
     diagnostics: Vec<Diagnostic>,
 }
 
-/// Chooses as [`choose`] does; `None` when the expressions take so long that they need a thread where they hold up nobody.
+/// Chooses as [`choose`] does; `None` when the expressions take so long that they need a thread where they hold up
+/// nobody.
 #[must_use]
 pub fn choose_at_once(snapshot: &Snapshot, input: &Input) -> Option<Chosen> {
     choose_by(snapshot, input, at_once()).ok()?
 }
 
-/// Finds the handlers that are for an event. `None` when hooksd does not know it: then nothing can be configured for it.
+/// Finds the handlers that are for an event. `None` when hooksd does not know it: then nothing can be configured for
+/// it.
 ///
 /// `late` is asked before each matcher: once it says yes, no further one is tried, and a handler whose matcher was
 /// not tried counts as one whose matcher reached its bound (D7, D22).

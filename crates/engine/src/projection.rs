@@ -178,8 +178,8 @@ fn common(invocation: &Invocation, transcripts: &Transcripts, agent: Option<&Age
     }
 }
 
-/// Spells a path as Python's `pathlib` does: without empty parts, `.` parts and a slash at the end. Two slashes at the beginning
-/// stay two, and any other number of them becomes one.
+/// Spells a path as Python's `pathlib` does: without empty parts, `.` parts and a slash at the end. Two slashes at
+/// the beginning stay two, and any other number of them becomes one.
 #[must_use]
 pub fn normalized_path(path: &str) -> String {
     let slashes = path.len() - path.trim_start_matches('/').len();

@@ -1,5 +1,6 @@
-//! Takes secrets out of what diagnostics and reasons quote. A quote is cut and put on one line, so that what is left of a
-//! secret in it may not be recognised any more. Therefore secrets are taken out of what was quoted, and it is quoted again.
+//! Takes secrets out of what diagnostics and reasons quote. A quote is cut and put on one line, so that what is left
+//! of a secret in it may not be recognised any more. Therefore secrets are taken out of what was quoted, and it is
+//! quoted again.
 
 use hooksd_config::Handler;
 

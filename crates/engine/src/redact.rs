@@ -1,5 +1,5 @@
-//! Takes secrets out of text that is written down. When in doubt it takes out more: a transcript without a word is still of
-//! use, and a key that has leaked stays leaked.
+//! Takes secrets out of text that is written down. When in doubt it takes out more: a transcript without a word is
+//! still of use, and a key that has leaked stays leaked.
 
 use std::borrow::Cow;
 
@@ -65,8 +65,8 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Makes a redactor that knows these variables. The value of one whose name says that it is a secret is taken out wherever
-    /// it stands.
+    /// Makes a redactor that knows these variables. The value of one whose name says that it is a secret is taken out
+    /// wherever it stands.
     #[must_use]
     pub fn new<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Redactor {
         let secret =
@@ -79,8 +79,8 @@ impl Redactor {
         Redactor { known }
     }
 
-    /// Spells a JSON value on one line, without secrets. Parts that have no secret are spelled as they were. `None` when the
-    /// value is nested deeper than [`MAX_DEPTH`].
+    /// Spells a JSON value on one line, without secrets. Parts that have no secret are spelled as they were. `None`
+    /// when the value is nested deeper than [`MAX_DEPTH`].
     #[must_use]
     pub fn json(&self, value: &Value<'_>) -> Option<String> {
         if value.depth() > MAX_DEPTH {
@@ -132,8 +132,8 @@ impl Redactor {
         (clean != text).then_some(clean)
     }
 
-    /// A text whose end is missing, without secrets. What may be the beginning of a secret is taken out as well: the beginning
-    /// of a known value, and the last word.
+    /// A text whose end is missing, without secrets. What may be the beginning of a secret is taken out as well: the
+    /// beginning of a known value, and the last word.
     #[must_use]
     pub fn cut_text(&self, text: &str) -> String {
         let mut text = self.without_known(text).into_owned();
@@ -165,8 +165,8 @@ fn is_secret_name(name: &str) -> bool {
     is_secret(name) || has_word(name, &MORE_NAMES)
 }
 
-/// Up to where it is known already that something is not there. Bytes from the beginning of the text. No stretch of the text
-/// is looked through twice with it, so that the work grows no faster than the text.
+/// Up to where it is known already that something is not there. Bytes from the beginning of the text. No stretch of
+/// the text is looked through twice with it, so that the work grows no faster than the text.
 #[derive(Default)]
 struct Known {
     /// There is no `@` before this position.
@@ -197,8 +197,8 @@ fn scan(text: &str) -> String {
     out
 }
 
-/// Finds a secret at the beginning of `rest`, which begins `at` bytes into the text. Returns how many bytes stay, and how many
-/// after those are taken out.
+/// Finds a secret at the beginning of `rest`, which begins `at` bytes into the text. Returns how many bytes stay, and
+/// how many after those are taken out.
 fn secret_at(rest: &str, before: Option<char>, at: usize, known: &mut Known) -> Option<(usize, usize)> {
     let boundary = before.is_none_or(|c| !c.is_ascii_alphanumeric());
     let start_of_name = before.is_none_or(|c| !is_name_char(c));

@@ -20,8 +20,8 @@ enum Change {
 /// One argument: the agent's own name for it, the name that handlers know, and what is done to it.
 type Argument = (&'static str, &'static str, Change);
 
-/// A tool of the agent's own: its name, the name that handlers know, and its arguments in the order in which handlers get them.
-/// Other arguments are left out.
+/// A tool of the agent's own: its name, the name that handlers know, and its arguments in the order in which handlers
+/// get them. Other arguments are left out.
 type NativeTool = (&'static str, &'static str, &'static [Argument]);
 
 const NATIVE_TOOLS: [NativeTool; 7] = [

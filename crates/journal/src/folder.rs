@@ -17,8 +17,8 @@ pub fn path(config_dir: &Path) -> PathBuf {
     config_dir.join(".state").join("hooksd").join("journal.db")
 }
 
-/// Makes the file and its folders, or checks that the file which is there belongs to this user alone. The config dir itself
-/// is not made, because somebody may have removed it on purpose.
+/// Makes the file and its folders, or checks that the file which is there belongs to this user alone. The config dir
+/// itself is not made, because somebody may have removed it on purpose.
 pub(crate) fn prepare(path: &Path) -> Result<(), JournalError> {
     let system = |source| JournalError::System { path: path.to_owned(), source };
     let folder = path.parent().unwrap_or(Path::new("/"));
@@ -51,8 +51,8 @@ pub(crate) fn prepare(path: &Path) -> Result<(), JournalError> {
     file.set_permissions(Permissions::from_mode(0o600)).map_err(system)
 }
 
-/// Opens the database. Its folders may be links, as they are for people who keep their configuration elsewhere. The file may
-/// not be one, so that nobody can have another file written to.
+/// Opens the database. Its folders may be links, as they are for people who keep their configuration elsewhere. The
+/// file may not be one, so that nobody can have another file written to.
 pub(crate) fn connect(path: &Path, access: OpenFlags) -> Result<Connection, JournalError> {
     // SQLite's flag refuses links in every part of the path, so that the folder is resolved before.
     let real = path.parent().and_then(|folder| Some(fs::canonicalize(folder).ok()?.join(path.file_name()?)));
@@ -69,8 +69,8 @@ pub(crate) fn files(path: &Path) -> [PathBuf; 3] {
     })
 }
 
-/// Moves the database out of the way, to its path with `kind` at the end. It replaces what was moved there before, so that
-/// one of each kind is kept.
+/// Moves the database out of the way, to its path with `kind` at the end. It replaces what was moved there before, so
+/// that one of each kind is kept.
 pub(crate) fn move_aside(path: &Path, kind: &str) -> io::Result<PathBuf> {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{kind}"));

@@ -19,8 +19,8 @@ pub const DEFAULT_LIMIT: u32 = 100;
 /// The most records that a page may have. Records.
 pub const MAX_LIMIT: u32 = 1000;
 
-/// How much JSON a page holds before it ends. Bytes. When its records are long it has fewer of them, and its `cursor` leads
-/// to the rest.
+/// How much JSON a page holds before it ends. Bytes. When its records are long it has fewer of them, and its `cursor`
+/// leads to the rest.
 const MAX_PAGE: usize = 8 * 1024 * 1024;
 
 /// How long a reader waits for a writer that holds the database. Milliseconds.
@@ -35,8 +35,8 @@ pub fn query(path: &Path, wanted: &JournalQuery) -> Result<JournalPage, JournalE
     read(&connection, wanted).map_err(database(path))
 }
 
-/// The newest record of each agent that came by a bridge, by the agent's name. It blocks its thread, and reads the whole
-/// journal once.
+/// The newest record of each agent that came by a bridge, by the agent's name. It blocks its thread, and reads the
+/// whole journal once.
 ///
 /// # Errors
 /// When there is no journal, or it cannot be read.

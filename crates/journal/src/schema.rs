@@ -1,7 +1,7 @@
 //! The database's one table. What queries look for has a column of its own; everything else is in the record's JSON.
 //!
-//! The table has no index. Two indexes made each event write six times the bytes (6.0 KB instead of 1.0 KB to the log, in a
-//! journal of 64 MiB), and saved a tenth of a second when somebody looked for an event.
+//! The table has no index. Two indexes made each event write six times the bytes (6.0 KB instead of 1.0 KB to the
+//! log, in a journal of 64 MiB), and saved a tenth of a second when somebody looked for an event.
 
 use std::path::Path;
 
@@ -12,7 +12,8 @@ use crate::error::JournalError;
 /// The version of the schema that this program writes.
 pub(crate) const VERSION: i64 = 2;
 
-/// The version before, which had indexes. It is read as it is, and brought to the present version before it is written to.
+/// The version before, which had indexes. It is read as it is, and brought to the present version before it is
+/// written to.
 const INDEXED: i64 = 1;
 
 /// The application id that marks an SQLite file as a journal: "hook" in ASCII.
@@ -59,8 +60,8 @@ pub(crate) fn ensure(connection: &Connection, path: &Path) -> Result<(), Journal
     make().map_err(&failed)
 }
 
-/// Brings a database of the version before to the present one. It changes the file, so that the caller must have looked for
-/// damage before.
+/// Brings a database of the version before to the present one. It changes the file, so that the caller must have
+/// looked for damage before.
 pub(crate) fn upgrade(connection: &Connection, path: &Path) -> Result<(), JournalError> {
     if check(connection, path)? == INDEXED {
         let sql = format!("BEGIN IMMEDIATE; {FROM_INDEXED} PRAGMA user_version = {VERSION}; COMMIT;");

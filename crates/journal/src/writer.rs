@@ -12,8 +12,8 @@ use crate::error::JournalError;
 use crate::folder::{connect, files, identity, move_aside, prepare};
 use crate::schema::{database, ensure, look_for_damage, upgrade};
 
-/// How long the writer waits for another process that holds the database. Milliseconds. A reader never holds it; another
-/// writer may.
+/// How long the writer waits for another process that holds the database. Milliseconds. A reader never holds it;
+/// another writer may.
 const BUSY_MS: u64 = 1000;
 
 /// How much of the database the writer keeps in memory. KiB. It needs little, for it only appends.
@@ -22,12 +22,12 @@ const CACHE_KIB: i64 = 256;
 /// How far the log beside the database may grow before it is to be written back. Bytes.
 const LONG_LOG: u64 = 2 * 1024 * 1024;
 
-/// How far the log may grow while there is much to write, before it is to be written back. Bytes. The first record after that
-/// waits for the disk.
+/// How far the log may grow while there is much to write, before it is to be written back. Bytes. The first record
+/// after that waits for the disk.
 const LONG_LOG_IN_A_FLOOD: u64 = 8 * 1024 * 1024;
 
-/// The length beyond which nothing more is to be written before the log is written back. Bytes. A log grows so long only when
-/// somebody always wrote while it was written back, so that its end was never reached.
+/// The length beyond which nothing more is to be written before the log is written back. Bytes. A log grows so long
+/// only when somebody always wrote while it was written back, so that its end was never reached.
 const ENDLESS_LOG: u64 = 32 * 1024 * 1024;
 
 /// How much of the log's file stays on disk once it was written back. Bytes. It is less than what makes the log long.
@@ -53,8 +53,8 @@ pub enum Log {
     Endless,
 }
 
-/// Says what is to be done about the log beside the database. `flood` says that there is much to write, which allows a longer
-/// log.
+/// Says what is to be done about the log beside the database. `flood` says that there is much to write, which allows
+/// a longer log.
 #[must_use]
 pub fn log(path: &Path, flood: bool) -> Log {
     let [_, log, _] = files(path);
@@ -94,8 +94,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    /// Opens the journal, or makes one. A journal that is damaged or has another version is moved aside before, which the
-    /// second result says.
+    /// Opens the journal, or makes one. A journal that is damaged or has another version is moved aside before, which
+    /// the second result says.
     ///
     /// # Errors
     /// When the folder or the file cannot be used, or something else stands in its place.
@@ -134,7 +134,8 @@ impl Writer {
         Ok(Writer { identity: identity(path), connection, path: path.to_owned() })
     }
 
-    /// Whether the file that is written to is still the one at its path. If it was removed, the journal has to be opened anew.
+    /// Whether the file that is written to is still the one at its path. If it was removed, the journal has to be
+    /// opened anew.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         self.identity.is_some() && identity(&self.path) == self.identity
@@ -160,15 +161,15 @@ impl Writer {
                 let time = record.time.micros();
                 let JournalRecord { invocation_id, session, event, tool, outcome, .. } = record;
                 insert
-                    .execute(params![time, invocation_id, session, event, tool, outcome, text])
+                    .execute(params![time, invocation_id, session, event, tool, outcome.as_str(), text])
                     .map_err(&failed)?;
             }
         }
         transaction.commit().map_err(&failed)
     }
 
-    /// Removes some of the oldest records if all of them take more than `max_bytes`, and says whether it did. It is cheap when
-    /// there is nothing to do.
+    /// Removes some of the oldest records if all of them take more than `max_bytes`, and says whether it did. It is
+    /// cheap when there is nothing to do.
     ///
     /// # Errors
     /// When SQLite cannot do it.
@@ -182,8 +183,8 @@ impl Writer {
         Ok(oldest.execute([PRUNED_AT_ONCE]).map_err(&failed)? > 0)
     }
 
-    /// Removes some of the records that are older than `max_age`, and gives free pages back to the file system. Says whether
-    /// there may be more to do.
+    /// Removes some of the records that are older than `max_age`, and gives free pages back to the file system. Says
+    /// whether there may be more to do.
     ///
     /// # Errors
     /// When SQLite cannot do it.

@@ -14,6 +14,7 @@ use std::time::{Duration, SystemTime};
 
 use hooksd_journal::{JournalError, Writer, path, query};
 use hooksd_protocol::methods::{HandlerStatus, JournalHandler, JournalQuery, JournalRecord};
+use hooksd_protocol::outcome::EventOutcome;
 use hooksd_protocol::timestamp::Timestamp;
 use nix::sys::stat::Mode;
 use nix::unistd::mkfifo;
@@ -31,7 +32,7 @@ fn record(number: usize) -> JournalRecord {
         tool: Some("execute".to_owned()),
         snapshot_id: "f".repeat(64),
         cwd: "/".to_owned(),
-        outcome: if number.is_multiple_of(5) { "deny" } else { "none" }.to_owned(),
+        outcome: if number.is_multiple_of(5) { EventOutcome::Deny } else { EventOutcome::None },
         reason: None,
         winner: None,
         duration_us: 5,

@@ -5,8 +5,8 @@
 use crate::number::Integer;
 use crate::value::{Kind, Value};
 
-/// Reads a boolean: `true`, `false`, 0, 1, 0.0, 1.0, or one of the words yes/no, on/off, true/false, y/n, t/f, 1/0 in any
-/// case. Returns `None` when the value is none of these.
+/// Reads a boolean: `true`, `false`, 0, 1, 0.0, 1.0, or one of the words yes/no, on/off, true/false, y/n, t/f, 1/0 in
+/// any case. Returns `None` when the value is none of these.
 ///
 /// ```
 /// use hooksd_json::{Dialect, Value, lenient_bool};

@@ -2,8 +2,8 @@
 //!
 //! It is for programs that stand between others and read JSON they do not own. serde_json's own value type loses key
 //! order, the digits of long integers, `NaN` and lone surrogates, and refuses what is nested deeper than 128. Other
-//! programs and people produce all of these. [`Value::parse`] reads a text into a [`Value`], which knows where each part
-//! stands in the text; [`read`] turns a value into any type that implements serde's `Deserialize`.
+//! programs and people produce all of these. [`Value::parse`] reads a text into a [`Value`], which knows where each
+//! part stands in the text; [`read`] turns a value into any type that implements serde's `Deserialize`.
 //!
 //! What a caller may rely on:
 //!

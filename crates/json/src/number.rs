@@ -11,8 +11,8 @@ use serde_json::value::RawValue;
 /// The newtype name by which [`Integer`] asks the reader for its digits.
 pub(crate) const INTEGER_TOKEN: &str = "$hooksd_json::integer";
 
-/// An integer of any size, held in decimal digits with `-` before them when it is negative. It has no leading zeros and is
-/// never `-0`.
+/// An integer of any size, held in decimal digits with `-` before them when it is negative. It has no leading zeros
+/// and is never `-0`.
 ///
 /// ```
 /// use hooksd_json::Integer;
@@ -26,8 +26,8 @@ pub(crate) const INTEGER_TOKEN: &str = "$hooksd_json::integer";
 pub struct Integer(String);
 
 impl Integer {
-    /// Reads JSON's spelling of an integer: digits after an optional `-`. Returns `None` for a fraction, an exponent and
-    /// anything else.
+    /// Reads JSON's spelling of an integer: digits after an optional `-`. Returns `None` for a fraction, an exponent
+    /// and anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Integer> {
         let (sign, digits) = match text.strip_prefix('-') {

@@ -4,13 +4,13 @@
 
 use std::fmt;
 
-/// How many levels below the parsed value are indexed. Levels. Of a container at the last one only the span is known; its
-/// members are scanned again when somebody asks for them. Three levels are enough for most messages, which hold there what
-/// is passed on untouched.
+/// How many levels below the parsed value are indexed. Levels. Of a container at the last one only the span is known;
+/// its members are scanned again when somebody asks for them. Three levels are enough for most messages, which hold
+/// there what is passed on untouched.
 pub const RECORD_DEPTH: u32 = 3;
 
-/// The most values that are indexed at once, so that a hostile text costs at most about 16 MB beside itself. Values. A text
-/// with more of them in its first levels is refused.
+/// The most values that are indexed at once, so that a hostile text costs at most about 16 MB beside itself. Values.
+/// A text with more of them in its first levels is refused.
 pub const MAX_RECORDED: usize = 1_000_000;
 
 /// For how many values there is room in a new index. Values. It grows when there are more.
@@ -228,8 +228,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Reads a value up to its first scalar or empty container, and opens the containers around that; `document` goes on
-    /// from there.
+    /// Reads a value up to its first scalar or empty container, and opens the containers around that; `document` goes
+    /// on from there.
     fn value(&mut self) -> Result<(), Failure> {
         loop {
             let (kind, end) = match self.peek() {
@@ -379,8 +379,8 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Adds a value that ends here to the index, unless its level is too deep. The end of a container is not known yet and
-    /// is set when it is closed.
+    /// Adds a value that ends here to the index, unless its level is too deep. The end of a container is not known
+    /// yet and is set when it is closed.
     fn record(&mut self, kind: NodeKind, start: usize) -> Result<(), Failure> {
         if self.levels.depth > RECORD_DEPTH as usize {
             return Ok(());

@@ -32,8 +32,8 @@ pub fn ascii_string(text: &str) -> String {
     out
 }
 
-/// Spells a JSON string token in ASCII. `token` has its quotes, and may hold surrogates without a partner, which no Rust
-/// string can hold: they stay as they are.
+/// Spells a JSON string token in ASCII. `token` has its quotes, and may hold surrogates without a partner, which no
+/// Rust string can hold: they stay as they are.
 #[must_use]
 pub fn ascii_token(token: &str) -> String {
     let (content, has_lone_surrogate) = crate::value::decode(token);
@@ -47,8 +47,8 @@ pub fn ascii_token(token: &str) -> String {
     out
 }
 
-/// Escapes every character of a JSON text that is not ASCII, and leaves the rest as it is spelled. In JSON such characters
-/// stand in strings only.
+/// Escapes every character of a JSON text that is not ASCII, and leaves the rest as it is spelled. In JSON such
+/// characters stand in strings only.
 #[must_use]
 pub fn ascii_json(raw: &str) -> String {
     let mut out = String::with_capacity(raw.len());

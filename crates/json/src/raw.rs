@@ -17,8 +17,8 @@ pub(crate) const TEXT_TOKEN: &str = "$hooksd_json::text";
 
 /// Any JSON value as it was spelled, with key order, digits and escapes untouched. A clone shares the text.
 ///
-/// As a field of a type it is filled by [`read`](crate::read()) and by no other deserializer: one that has no access to the
-/// text would have to spell the value anew.
+/// As a field of a type it is filled by [`read`](crate::read()) and by no other deserializer: one that has no access
+/// to the text would have to spell the value anew.
 ///
 /// ```
 /// use hooksd_json::RawJson;
@@ -98,7 +98,8 @@ impl<'de> de::Visitor<'de> for RawVisitor {
         self.visit_string(raw.to_owned())
     }
 
-    // Other deserializers, serde's own buffers among them, come here. They are refused: they could only spell the value anew.
+    // Other deserializers, serde's own buffers among them, come here. They are refused: they could only spell the
+    // value anew.
     fn visit_newtype_struct<D: Deserializer<'de>>(self, _: D) -> Result<RawJson, D::Error> {
         Err(de::Error::custom("raw JSON can only be read by hooksd_json::read"))
     }

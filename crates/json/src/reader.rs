@@ -19,8 +19,8 @@ use crate::value::{Kind, Value};
 pub enum Reading {
     /// A number has to be a number and a boolean a boolean. This is for what programs write.
     Strict,
-    /// A boolean may be spelled as [`lenient_bool`] reads it, and an [`Integer`] as a float or a string without a fraction.
-    /// This is for what people write. Python's pydantic reads so in its lax mode.
+    /// A boolean may be spelled as [`lenient_bool`] reads it, and an [`Integer`] as a float or a string without a
+    /// fraction. This is for what people write. Python's pydantic reads so in its lax mode.
     Lenient,
 }
 
@@ -99,8 +99,8 @@ pub fn read<T: DeserializeOwned>(value: &Value<'_>, reading: Reading) -> Result<
     })
 }
 
-/// What serde hears of an error: a sentence, and the field that it adds to the path, when it is about a missing or unknown
-/// field.
+/// What serde hears of an error: a sentence, and the field that it adds to the path, when it is about a missing or
+/// unknown field.
 #[derive(Debug)]
 struct Failure {
     field: Option<String>,

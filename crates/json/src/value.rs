@@ -68,8 +68,8 @@ impl<'a> Value<'a> {
     /// Parses `text` as one JSON value.
     ///
     /// # Errors
-    /// Where the text stops being JSON of this dialect; also when it is longer than 4 GiB, or when its first levels have more
-    /// than [`MAX_RECORDED`](crate::MAX_RECORDED) values.
+    /// Where the text stops being JSON of this dialect; also when it is longer than 4 GiB, or when its first levels
+    /// have more than [`MAX_RECORDED`](crate::MAX_RECORDED) values.
     pub fn parse(text: &'a str, dialect: Dialect) -> Result<Value<'a>, ParseError> {
         Ok(Value { text, dialect, nodes: Rc::new(scan(text, dialect)?), index: 0 })
     }
@@ -128,8 +128,8 @@ impl<'a> Value<'a> {
         self.node().kind == NodeKind::String { escaped: true } && decode(self.raw()).1
     }
 
-    /// The members of an object: each key once, in the order in which the keys stand first, with its last value. Empty when
-    /// the value is not an object.
+    /// The members of an object: each key once, in the order in which the keys stand first, with its last value.
+    /// Empty when the value is not an object.
     #[must_use]
     pub fn entries(&self) -> Vec<(Cow<'a, str>, Value<'a>)> {
         let pairs = self.pairs();
@@ -160,8 +160,8 @@ impl<'a> Value<'a> {
         entries
     }
 
-    /// The first key of an object that is none of `known`, decoded. `None` when there is no other, or when the value is not an
-    /// object.
+    /// The first key of an object that is none of `known`, decoded. `None` when there is no other, or when the value
+    /// is not an object.
     #[must_use]
     pub fn unknown_key(&self, known: &[&str]) -> Option<Cow<'a, str>> {
         if !self.is_object() {
@@ -176,8 +176,8 @@ impl<'a> Value<'a> {
         None
     }
 
-    /// The members of an object as they stand in the text, duplicate keys included. The first of each pair is the key, as a
-    /// string value. Empty when the value is not an object.
+    /// The members of an object as they stand in the text, duplicate keys included. The first of each pair is the
+    /// key, as a string value. Empty when the value is not an object.
     #[must_use]
     pub fn pairs(&self) -> Vec<(Value<'a>, Value<'a>)> {
         let mut pairs = Vec::new();
@@ -203,8 +203,8 @@ impl<'a> Value<'a> {
         value
     }
 
-    /// The values that [`get`](Value::get) finds for each of these keys, in one pass over the members. It allocates nothing
-    /// when the members are indexed already and their keys have no escapes.
+    /// The values that [`get`](Value::get) finds for each of these keys, in one pass over the members. It allocates
+    /// nothing when the members are indexed already and their keys have no escapes.
     #[must_use]
     pub fn pick<const N: usize>(&self, keys: [&str; N]) -> [Option<Value<'a>>; N] {
         if !self.is_object() {
@@ -222,8 +222,8 @@ impl<'a> Value<'a> {
         found.map(|index| Some(members.value(index?)))
     }
 
-    /// The same value with its members indexed. It is worth calling where most members of a value are going to be looked at
-    /// that may be nested too deep to be indexed already: each look would scan them again.
+    /// The same value with its members indexed. It is worth calling where most members of a value are going to be
+    /// looked at that may be nested too deep to be indexed already: each look would scan them again.
     #[must_use]
     pub fn opened(&self) -> Value<'a> {
         if self.node().next as usize > self.index + 1 {
@@ -248,7 +248,8 @@ impl<'a> Value<'a> {
         Members { text, dialect, nodes, index: 1, end }
     }
 
-    /// How many containers are nested in one another: 0 for a scalar, 1 for `[]`. It looks at the whole text of the value.
+    /// How many containers are nested in one another: 0 for a scalar, 1 for `[]`. It looks at the whole text of the
+    /// value.
     #[must_use]
     pub fn depth(&self) -> usize {
         let (mut depth, mut deepest, mut in_string, mut escaped) = (0usize, 0, false, false);
@@ -300,8 +301,8 @@ impl<'a> Members<'a> {
         self.text.get(child.node.start as usize..child.node.end as usize).unwrap_or_default()
     }
 
-    /// Whether the content of a key is `text`. A key with an escape is longer than its content, so that most keys need no
-    /// decoding.
+    /// Whether the content of a key is `text`. A key with an escape is longer than its content, so that most keys
+    /// need no decoding.
     #[inline]
     fn spells(&self, key: &Child, text: &str) -> bool {
         let Node { kind, start, end, .. } = key.node;
@@ -333,8 +334,8 @@ fn inside(token: &str) -> &str {
     token.get(1..token.len().saturating_sub(1)).unwrap_or_default()
 }
 
-/// The content of a JSON string token, which has its quotes. The flag says whether a surrogate without a partner has become
-/// U+FFFD.
+/// The content of a JSON string token, which has its quotes. The flag says whether a surrogate without a partner has
+/// become U+FFFD.
 pub(crate) fn decode(token: &str) -> (Cow<'_, str>, bool) {
     let inner = inside(token);
     if !inner.contains('\\') {

@@ -1,7 +1,7 @@
 //! Which characters Python calls letters, digits and white space.
 //!
-//! Guarantees: each answer is Python 3.13's for every code point that is assigned in Unicode 15.1. Nothing here depends on
-//! the Unicode version of the Rust toolchain.
+//! Guarantees: each answer is Python 3.13's for every code point that is assigned in Unicode 15.1. Nothing here
+//! depends on the Unicode version of the Rust toolchain.
 
 use crate::tables;
 

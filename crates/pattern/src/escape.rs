@@ -1,7 +1,7 @@
 //! Reads escapes and sets as Python 3.13's `re` does.
 //!
-//! Guarantees: `[` is an ordinary character inside a set, and so are `&&`, `||`, `~~` and `--`: there are no nested sets
-//! and no operations on sets. Unknown escapes of ASCII letters and of digits are refused.
+//! Guarantees: `[` is an ordinary character inside a set, and so are `&&`, `||`, `~~` and `--`: there are no nested
+//! sets and no operations on sets. Unknown escapes of ASCII letters and of digits are refused.
 
 use crate::PatternError;
 use crate::ast::{At, Category, Node, SetItem, distinct};

@@ -12,7 +12,8 @@ use crate::{BoundReached, chars};
 /// Stands for no loop, or for no position.
 const NONE: u32 = u32::MAX;
 
-/// Whether `re.search` finds the program in the subject, within the steps that are left. Those that it takes are taken off.
+/// Whether `re.search` finds the program in the subject, within the steps that are left. Those that it takes are
+/// taken off.
 pub(crate) fn search(program: &Program, subject: &str, left: &mut usize) -> Result<bool, BoundReached> {
     let text: Vec<char> = subject.chars().collect();
     let anchored = matches!(program.code.first(), Some(Inst::At(At::Begin | At::BeginString)));

@@ -13,10 +13,10 @@
 //! # Ok::<(), hooksd_pattern::PatternError>(())
 //! ```
 //!
-//! An expression passes through these modules: `tokens`, then `parse` and `escape`, which make an `ast`; `program` (with
-//! `set`), which makes instructions of it; and `exec` (with `captures`), which runs them. The matcher is one of its own
-//! because three things have to be exactly Python's: how captures survive backtracking, what an empty repetition does, and
-//! in which order ways are tried.
+//! An expression passes through these modules: `tokens`, then `parse` and `escape`, which make an `ast`; `program`
+//! (with `set`), which makes instructions of it; and `exec` (with `captures`), which runs them. The matcher is one of
+//! its own because three things have to be exactly Python's: how captures survive backtracking, what an empty
+//! repetition does, and in which order ways are tried.
 #![forbid(unsafe_code)]
 
 mod ast;
@@ -42,15 +42,16 @@ use std::sync::Arc;
 /// The longest expression. Bytes. Real ones are shorter than a line; the work of compiling grows with this.
 pub const MAX_PATTERN_BYTES: usize = 16 * 1024;
 
-/// How deep groups may be nested. Levels. This bounds the recursion of compiling and matching; Python itself fails at about
-/// 300 levels.
+/// How deep groups may be nested. Levels. This bounds the recursion of compiling and matching; Python itself fails at
+/// about 300 levels.
 pub const MAX_NESTING: usize = 200;
 
-/// How many ranges of characters all sets of one expression may have together. Ranges. Each takes 8 bytes of memory; `\w`
-/// alone has about 770.
+/// How many ranges of characters all sets of one expression may have together. Ranges. Each takes 8 bytes of memory;
+/// `\w` alone has about 770.
 pub const MAX_SET_RANGES: usize = 1 << 18;
 
-/// How many steps one search may take. Steps. An instruction, a repeated character and a way back each cost at least one.
+/// How many steps one search may take. Steps. An instruction, a repeated character and a way back each cost at least
+/// one.
 pub const MAX_STEPS: usize = 2_000_000;
 
 /// The longest text that is searched. Bytes. A longer one reaches the bound at once, before it is unpacked.
@@ -75,8 +76,8 @@ impl Pattern {
     /// Compiles an expression.
     ///
     /// # Errors
-    /// Why the expression cannot be used, and at which character: Python refuses it too, or it exceeds a bound of this crate,
-    /// or it needs one of the few things that this crate does not support.
+    /// Why the expression cannot be used, and at which character: Python refuses it too, or it exceeds a bound of
+    /// this crate, or it needs one of the few things that this crate does not support.
     pub fn compile(text: &str) -> Result<Pattern, PatternError> {
         if text.len() > MAX_PATTERN_BYTES {
             let what = format!("an expression of more than {MAX_PATTERN_BYTES} bytes");
@@ -95,8 +96,8 @@ impl Pattern {
         self.search_within(subject, &mut { MAX_STEPS })
     }
 
-    /// Searches as [`Pattern::search`] does, within the steps that are `left`, and takes those that it needs off them. Several
-    /// searches can share one budget so.
+    /// Searches as [`Pattern::search`] does, within the steps that are `left`, and takes those that it needs off
+    /// them. Several searches can share one budget so.
     ///
     /// # Errors
     /// [`BoundReached`] when there is no answer after that many steps, or when the subject is longer than

@@ -1,7 +1,7 @@
 //! Reads an expression as Python 3.13's `re` does.
 //!
-//! Guarantees: it accepts what Python accepts, with the same structure, except for the few things that it reports as not
-//! supported. It refuses everything that Python refuses. `MAX_NESTING` bounds its recursion.
+//! Guarantees: it accepts what Python accepts, with the same structure, except for the few things that it reports as
+//! not supported. It refuses everything that Python refuses. `MAX_NESTING` bounds its recursion.
 
 use crate::ast::{At, Flags, Greed, Node, Seq, UNLIMITED, Width, alternatives, width};
 use crate::tokens::{MAX_DIGITS, Token, Tokens, interval};

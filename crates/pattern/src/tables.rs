@@ -176,8 +176,8 @@ pub(crate) const SPACE: &[(u32, u32)] = &[
     (0x2028, 0x2029), (0x202f, 0x202f), (0x205f, 0x205f), (0x3000, 0x3000),
 ];
 
-/// The simple lower case of every character that is not its own: the first and the last character of a range, its step, and
-/// what to add to each.
+/// The simple lower case of every character that is not its own: the first and the last character of a range, its
+/// step, and what to add to each.
 #[rustfmt::skip]
 pub(crate) const LOWER: &[(u32, u32, u32, i32)] = &[
     (0x41, 0x5a, 1, 32), (0xc0, 0xd6, 1, 32), (0xd8, 0xde, 1, 32), (0x100, 0x12e, 2, 1),
@@ -230,8 +230,8 @@ pub(crate) const LOWER: &[(u32, u32, u32, i32)] = &[
     (0x16e40, 0x16e5f, 1, 32), (0x1e900, 0x1e921, 1, 34),
 ];
 
-/// The simple upper case of every character that is not its own: the first and the last character of a range, its step, and
-/// what to add to each.
+/// The simple upper case of every character that is not its own: the first and the last character of a range, its
+/// step, and what to add to each.
 #[rustfmt::skip]
 pub(crate) const UPPER: &[(u32, u32, u32, i32)] = &[
     (0x61, 0x7a, 1, -32), (0xb5, 0xb5, 1, 743), (0xdf, 0xdf, 1, -140), (0xe0, 0xf6, 1, -32),
@@ -306,8 +306,8 @@ pub(crate) const UPPER: &[(u32, u32, u32, i32)] = &[
     (0x16e60, 0x16e7f, 1, -32), (0x1e922, 0x1e943, 1, -34),
 ];
 
-/// Lower-case characters that `re` holds equal under IGNORECASE although their lower case differs. Each pair stands in both
-/// directions.
+/// Lower-case characters that `re` holds equal under IGNORECASE although their lower case differs. Each pair stands
+/// in both directions.
 #[rustfmt::skip]
 pub(crate) const EQUIVALENT: &[(u32, &[u32])] = &[
     (0x69, &[0x131]), (0x73, &[0x17f]), (0xb5, &[0x3bc]), (0x131, &[0x69]), (0x17f, &[0x73]),

@@ -1,7 +1,7 @@
 //! Takes an expression apart into characters, each escape together with what it escapes.
 //!
-//! Guarantees: the units are those of Python's tokenizer, so that an escaped `)`, `]` or line end never ends a comment, a
-//! set or a name. Offsets count characters.
+//! Guarantees: the units are those of Python's tokenizer, so that an escaped `)`, `]` or line end never ends a
+//! comment, a set or a name. Offsets count characters.
 
 use crate::{PatternError, ast};
 
@@ -102,7 +102,8 @@ impl Tokens {
     }
 }
 
-/// Reads the two counts of `{n}`, `{n,}`, `{,m}` or `{n,m}`. `None` means that the brace at `open` is an ordinary character.
+/// Reads the two counts of `{n}`, `{n,}`, `{,m}` or `{n,m}`. `None` means that the brace at `open` is an ordinary
+/// character.
 pub(crate) fn interval(tokens: &mut Tokens, open: usize) -> Result<Option<(u32, u32)>, PatternError> {
     let start = tokens.mark();
     if tokens.peek() == Some(Token::Plain('}')) {

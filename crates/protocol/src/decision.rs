@@ -1,4 +1,5 @@
-//! The one reduced answer to an event. Null and empty fields are present, so that clients need no defaults.
+//! The decision on an event, which is all that an agent gets. Null and empty fields are present in its JSON, so that
+//! clients need no defaults.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -8,6 +9,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use crate::diagnostic::Diagnostic;
 use crate::event::EventName;
+use crate::outcome::EventOutcome;
 use hooksd_json::{RawJson, ReadError, Reading, Value, read};
 
 /// What handlers say about a tool call, weakest first.
@@ -28,9 +30,10 @@ pub enum Behavior {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Permission {
-    /// Deny > ask > allow > none; among equals the first handler in configuration order wins.
+    /// What the strongest handler wants: a deny is stronger than an ask, and that than an allow. Among equals the
+    /// first handler in configuration order counts.
     pub behavior: Behavior,
-    /// That handler's reason.
+    /// The reason that this handler has given.
     #[serde(default)]
     pub reason: Option<String>,
     /// Whether the agent should also stop what it is doing.
@@ -39,7 +42,7 @@ pub struct Permission {
 }
 
 impl Permission {
-    /// No opinion.
+    /// The permission when no handler has an opinion.
     #[must_use]
     pub fn none() -> Permission {
         Permission { behavior: Behavior::None, reason: None, interrupt: false }
@@ -51,19 +54,19 @@ impl Permission {
 #[serde(untagged)]
 #[allow(missing_docs, reason = "fields as in PROTOCOL, Events")]
 pub enum Body {
-    /// SessionStart, SubagentStart, SubagentStop.
+    /// The body on SessionStart, SubagentStart and SubagentStop.
     Context { context: Vec<String> },
-    /// UserPromptSubmit.
+    /// The body on UserPromptSubmit.
     Prompt { context: Vec<String>, suppress_original_prompt: bool },
-    /// PermissionRequest.
+    /// The body on PermissionRequest.
     Permission { permission: Permission },
-    /// PreToolUse.
+    /// The body on PreToolUse.
     PreTool { permission: Permission, context: Vec<String> },
-    /// PostToolUse, PostToolUseFailure.
+    /// The body on PostToolUse and PostToolUseFailure.
     PostTool { feedback: Vec<String>, context: Vec<String> },
-    /// Stop.
+    /// The body on Stop.
     Stop { continue_loop: bool, feedback: Vec<String> },
-    /// SessionEnd, Notification, PreCompact, and events hooksd does not know.
+    /// The body, which is empty, on SessionEnd, Notification and PreCompact, and on events that hooksd does not know.
     Plain {},
 }
 
@@ -95,20 +98,21 @@ impl Body {
 pub struct Decision {
     /// The event's name.
     pub event: String,
-    /// False: the agent should stop.
+    /// False when the agent should stop.
     pub continue_processing: bool,
-    /// Why it should stop.
+    /// Why the agent should stop; null when it should not, or when no handler has said why.
     pub stop_reason: Option<String>,
-    /// To be shown to the person, in configuration order.
+    /// What the person should be shown, in configuration order.
     pub user_notices: Vec<String>,
-    /// Checked escape sequences for the person's terminal.
+    /// Escape sequences for the person's terminal; only harmless ones come here.
     pub terminal_sequences: Vec<String>,
-    /// What did not count, and why.
+    /// What did not count, and why not.
     pub diagnostics: Vec<Diagnostic>,
     /// What depends on the event.
     #[serde(flatten)]
     pub body: Body,
-    /// Output fields that the session accepts (D10), by their name in `accepts`; absent when no handler set them.
+    /// The output fields that the session accepts (D10), by their name in `accepts`. One is absent when no handler
+    /// has set it.
     #[serde(flatten)]
     pub accepted: BTreeMap<String, RawJson>,
 }
@@ -122,8 +126,8 @@ impl Serialize for Decision {
     }
 }
 
-/// The neutral decision on each event. Nearly all decisions are that, and spelling one out took 8 % of an
-/// event's instructions (callgrind).
+/// The neutral decision on each event, with its JSON. Nearly all decisions are neutral, and spelling one took 8 % of
+/// an event's instructions (callgrind).
 static NEUTRAL: LazyLock<Vec<(Decision, RawJson)>> = LazyLock::new(|| {
     let spelled = |event: EventName| {
         let (decision, mut text) = (Decision::neutral(event), Vec::new());
@@ -134,7 +138,7 @@ static NEUTRAL: LazyLock<Vec<(Decision, RawJson)>> = LazyLock::new(|| {
 });
 
 impl Decision {
-    /// Its text, if no handler has said anything.
+    /// The JSON of a decision on which no handler has said anything; `None` for other decisions.
     fn neutral_text(&self) -> Option<&'static RawJson> {
         NEUTRAL.iter().find(|(neutral, _)| self == neutral).map(|(_, text)| text)
     }
@@ -154,7 +158,7 @@ impl Decision {
         }
     }
 
-    /// The permission part, on the events that have one.
+    /// The permission; `None` on events that have none.
     #[must_use]
     pub fn permission(&self) -> Option<&Permission> {
         match &self.body {
@@ -163,36 +167,46 @@ impl Decision {
         }
     }
 
-    /// The strongest thing it says: `deny`, `stop`, `ask`, `allow`, `continue` (the agent goes on instead of stopping),
-    /// `feedback`, `context`, or `none`.
+    /// The strongest thing that it says.
+    ///
+    /// ```
+    /// use hooksd_protocol::{decision::Decision, event::EventName, outcome::EventOutcome};
+    ///
+    /// let mut decision = Decision::neutral(EventName::Stop);
+    /// assert_eq!(decision.outcome(), EventOutcome::None);
+    /// decision.continue_processing = false;
+    /// assert_eq!(decision.outcome(), EventOutcome::Stop);
+    /// ```
     #[must_use]
-    pub fn outcome(&self) -> &'static str {
+    pub fn outcome(&self) -> EventOutcome {
         let behavior = self.permission().map_or(Behavior::None, |permission| permission.behavior);
         match (behavior, &self.body) {
-            (Behavior::Deny, _) => "deny",
-            _ if !self.continue_processing => "stop",
-            (Behavior::Ask, _) => "ask",
-            (Behavior::Allow, _) => "allow",
-            (_, Body::Stop { continue_loop: true, .. }) => "continue",
-            (_, Body::PostTool { feedback, .. }) if !feedback.is_empty() => "feedback",
+            (Behavior::Deny, _) => EventOutcome::Deny,
+            _ if !self.continue_processing => EventOutcome::Stop,
+            (Behavior::Ask, _) => EventOutcome::Ask,
+            (Behavior::Allow, _) => EventOutcome::Allow,
+            (_, Body::Stop { continue_loop: true, .. }) => EventOutcome::Continue,
+            (_, Body::PostTool { feedback, .. }) if !feedback.is_empty() => EventOutcome::Feedback,
             (
                 _,
                 Body::Context { context }
                 | Body::Prompt { context, .. }
                 | Body::PreTool { context, .. }
                 | Body::PostTool { context, .. },
-            ) if !context.is_empty() => "context",
-            _ => "none",
+            ) if !context.is_empty() => EventOutcome::Context,
+            _ => EventOutcome::None,
         }
     }
 
-    /// Why it comes to that, in the words of the handler that has decided.
+    /// Why it comes to its outcome, in the words of the handler that has decided.
     #[must_use]
     pub fn reason(&self) -> Option<&str> {
         match self.outcome() {
-            "deny" | "ask" | "allow" => self.permission()?.reason.as_deref(),
-            "stop" => self.stop_reason.as_deref(),
-            "continue" | "feedback" => match &self.body {
+            EventOutcome::Deny | EventOutcome::Ask | EventOutcome::Allow => {
+                self.permission()?.reason.as_deref()
+            }
+            EventOutcome::Stop => self.stop_reason.as_deref(),
+            EventOutcome::Continue | EventOutcome::Feedback => match &self.body {
                 Body::PostTool { feedback, .. } | Body::Stop { feedback, .. } => {
                     feedback.first().map(String::as_str)
                 }
@@ -202,7 +216,7 @@ impl Decision {
         }
     }
 
-    /// Reads a decision as a client gets it. Strict: an answer that does not fit is no answer.
+    /// Reads a decision as a client gets it. It is read strictly, for an answer that does not fit is no answer.
     ///
     /// # Errors
     /// The path and reason of the first field that does not fit.
@@ -264,7 +278,7 @@ fn yes() -> bool {
     true
 }
 
-/// A field that may be absent but not null.
+/// Reads a field that may be absent but not null.
 fn present<'de, D: serde::Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {

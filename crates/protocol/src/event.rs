@@ -29,8 +29,8 @@ pub enum EventName {
 pub enum Owner {
     /// The agent's front.
     Client,
-    /// The agent's graph or server side. A session is told which of these events have handlers, so that it need not send the
-    /// others.
+    /// The agent's graph or server side. A session is told which of these events have handlers, so that it need not
+    /// send the others.
     Server,
 }
 

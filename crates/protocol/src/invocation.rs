@@ -1,5 +1,5 @@
-//! What has happened in a session: the domain form of an event, which agents send that know hooksd (BEHAVIOUR section 2).
-//! Unknown fields are an error. Code makes these events, and a typo in it must fail loudly.
+//! What has happened in a session: the domain form of an event, which agents send that know hooksd (BEHAVIOUR section
+//! 2). Unknown fields are an error. Code makes these events, and a typo in it must fail loudly.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -310,8 +310,8 @@ fn optional_uuid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Uu
     Option::<String>::deserialize(deserializer)?.map(|text| uuid_from(&text)).transpose()
 }
 
-/// Reads a UUID in any usual spelling: with hyphens, without, in braces, or as a URN (D23). The prefix of a URN must be in lower
-/// case, as recorded (vector `transport/request/id-urn-upper`).
+/// Reads a UUID in any usual spelling: with hyphens, without, in braces, or as a URN (D23). The prefix of a URN must
+/// be in lower case, as recorded (vector `transport/request/id-urn-upper`).
 ///
 /// # Errors
 /// When the text is none of these.

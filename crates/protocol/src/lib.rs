@@ -1,7 +1,7 @@
 //! What crosses hooksd's socket, and what crosses a handler's stdin and stdout: types with their JSON, without any I/O.
 //!
-//! The daemon, its clients and the engine share these types, so that each message has one definition. Nothing here runs,
-//! opens or waits for anything.
+//! The daemon, its clients and the engine share these types, so that each message has one definition. Nothing here
+//! runs, opens or waits for anything.
 //!
 //! * [`event`], [`invocation`]: what has happened in a session, as agents send it.
 //! * [`payload`]: what a handler reads on stdin.
@@ -11,9 +11,9 @@
 //! * [`rpc`], [`methods`]: the envelope and the messages of the socket.
 //! * [`schema`]: JSON Schema and OpenRPC, generated from these types.
 //!
-//! What a caller may rely on: a request is read strictly, so that a typo in code fails loudly, and what people write is
-//! read leniently (D23; see [`hooksd_json::Reading`]). What is only passed on keeps its spelling ([`hooksd_json::RawJson`]).
-//! An error names the field by its path.
+//! What a caller may rely on: a request is read strictly, so that a typo in code fails loudly, and what people write
+//! is read leniently (D23; see [`hooksd_json::Reading`]). What is only passed on keeps its spelling
+//! ([`hooksd_json::RawJson`]). An error names the field by its path.
 //!
 //! A request is one line, and so is its answer:
 //!

@@ -1,5 +1,5 @@
-//! What a handler prints on stdout when it exits with 0 (BEHAVIOUR section 8). People write it, so that it is read leniently, as
-//! recorded. Unknown keys are no error here; the engine reports those of the top level.
+//! What a handler prints on stdout when it exits with 0 (BEHAVIOUR section 8). People write it, so that it is read
+//! leniently, as recorded. Unknown keys are no error here; the engine reports those of the top level.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -19,8 +19,8 @@ pub const KEYS: [&str; 8] = [
     "hookSpecificOutput",
 ];
 
-/// How deep a value may be nested that a handler wants to have applied, such as `updatedInput`. Levels. The reference refuses
-/// more than about 255; nothing real comes near.
+/// How deep a value may be nested that a handler wants to have applied, such as `updatedInput`. Levels. The reference
+/// refuses more than about 255; nothing real comes near.
 pub const MAX_UPDATE_DEPTH: usize = 253;
 
 /// The one value of `decision`.
@@ -187,7 +187,8 @@ struct SpecificTag {
 /// Reads `hookSpecificOutput`, and the event that it says it is for.
 ///
 /// # Errors
-/// The path and the reason of the first field that does not fit. Some events have no such output, which is an error too.
+/// The path and the reason of the first field that does not fit. Some events have no such output, which is an error
+/// too.
 pub fn read_specific(value: &Value<'_>) -> Result<(EventName, Specific), ReadError> {
     let event = read::<SpecificTag>(value, Reading::Lenient)?.event;
     let specific = match event {
@@ -215,8 +216,8 @@ pub fn read_specific(value: &Value<'_>) -> Result<(EventName, Specific), ReadErr
     Ok((event, specific))
 }
 
-/// Reads a value that is to be applied, as it was spelled; `None` when it is absent or null. It must begin with `opening`, if
-/// that is given, and must not be nested too deep.
+/// Reads a value that is to be applied, as it was spelled; `None` when it is absent or null. It must begin with
+/// `opening`, if that is given, and must not be nested too deep.
 fn update(parent: &Value<'_>, key: &str, opening: Option<&str>) -> Result<Option<String>, ReadError> {
     let Some(value) = parent.get(key).filter(|value| !value.is_null()) else { return Ok(None) };
     let fail = |message: String| ReadError { path: key.to_owned(), message };

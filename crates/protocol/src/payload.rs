@@ -1,5 +1,5 @@
-//! What a handler reads on stdin: one compact JSON object for each event (BEHAVIOUR section 3). Nulls are left out. The engine
-//! makes these from [`crate::invocation`], and nobody else does.
+//! What a handler reads on stdin: one compact JSON object for each event (BEHAVIOUR section 3). Nulls are left out.
+//! The engine makes these from [`crate::invocation`], and nobody else does.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -47,7 +47,8 @@ pub struct Common {
 /// A call of a tool, by the names that handlers know.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Tool {
-    /// The name of the tool: `Bash`, `Write`, `mcp__SERVER__TOOL` and so on, or the agent's own name for any other tool.
+    /// The name of the tool: `Bash`, `Write`, `mcp__SERVER__TOOL` and so on, or the agent's own name for any other
+    /// tool.
     pub tool_name: Text,
     /// The input of the tool.
     pub tool_input: RawJson,

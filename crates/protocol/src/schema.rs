@@ -1,4 +1,5 @@
-//! Generates JSON Schema and OpenRPC from the types. The folder docs/schema holds the result, and a test keeps it fresh.
+//! Generates JSON Schema and OpenRPC from the types. The folder docs/schema holds the result, and a test keeps it
+//! fresh.
 
 use std::sync::OnceLock;
 

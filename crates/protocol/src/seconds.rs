@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-/// The longest time to wait for anything that has no other bound. Seconds. It is ten years: longer than any session, and short
-/// enough to be added to an instant without an overflow.
+/// The longest time to wait for anything that has no other bound. Seconds. It is ten years: longer than any session,
+/// and short enough to be added to an instant without an overflow.
 pub const LONGEST_SECONDS: f64 = 315_360_000.0;
 
-/// The duration of this many seconds, from 0 to [`LONGEST_SECONDS`]. A number outside becomes the nearer of the two, and NaN 0.
+/// The duration of this many seconds, from 0 to [`LONGEST_SECONDS`]. A number outside becomes the nearer of the two,
+/// and NaN 0.
 #[must_use]
 pub fn to_duration(seconds: f64) -> Duration {
     let clamped = if seconds.is_nan() { 0.0 } else { seconds.clamp(0.0, LONGEST_SECONDS) };

@@ -1,16 +1,19 @@
-//! Finds out where the daemon's socket is. The daemon, its clients and hooksctl ask here, so that they agree (PROTOCOL, "Where").
+//! Finds out where the daemon's socket is. The daemon, its clients and hooksctl ask here, so that they agree
+//! (PROTOCOL, "Where").
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The longest path that the address of a Unix socket holds on this system, without the NUL at its end. Bytes (unix(7)).
+/// The longest path that the address of a Unix socket holds on this system, without the NUL at its end. Bytes
+/// (unix(7)).
 pub const MAX_SOCKET_PATH: usize =
     if cfg!(any(target_os = "linux", target_os = "android")) { 107 } else { 103 };
 
 /// The variable that names the socket itself.
 pub const SOCKET_VARIABLE: &str = "HOOKSD_SOCKET";
 
-/// The variable that names the folder of the user's hooks.json. Without it that is `~/.deepagents` (BEHAVIOUR section 4).
+/// The variable that names the folder of the user's hooks.json. Without it that is `~/.deepagents` (BEHAVIOUR section
+/// 4).
 pub const CONFIG_DIR_VARIABLE: &str = "HOOKSD_CONFIG_DIR";
 
 /// Why there is no usable socket path.
@@ -68,8 +71,8 @@ pub fn check_length(path: &Path) -> Result<(), SocketPathError> {
     Err(SocketPathError::TooLong { path: path.display().to_string(), length })
 }
 
-/// The user's config dir: what `HOOKSD_CONFIG_DIR` names, if that is an absolute path, else `$HOME/.deepagents`. `None` when neither
-/// leads to an absolute path.
+/// The user's config dir: what `HOOKSD_CONFIG_DIR` names, if that is an absolute path, else `$HOME/.deepagents`.
+/// `None` when neither leads to an absolute path.
 ///
 /// ```
 /// use hooksd_protocol::socket::{config_dir, socket_path};

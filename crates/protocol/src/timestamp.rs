@@ -1,8 +1,8 @@
 //! A point in time: RFC 3339 with an offset, or seconds since 1970 as a number (D23).
 //!
-//! Requests have one as their deadline, and the journal has one for every event. jiff knows the calendar. What it would
-//! also take (a leap second, a space or a comma, an offset without a colon, an offset of a whole day) is refused before:
-//! requests are made by code, and a typo must fail loudly.
+//! Requests have one as their deadline, and the journal has one for every event. jiff knows the calendar. What it
+//! would also take (a leap second, a space or a comma, an offset without a colon, an offset of a whole day) is
+//! refused before: requests are made by code, and a typo must fail loudly.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -46,8 +46,8 @@ pub struct Timestamp {
 }
 
 impl Timestamp {
-    /// Reads RFC 3339: `2030-01-02T03:04:05Z`, with an optional fraction of the second, and with `Z` or `+hh:mm`. Returns
-    /// `None` for anything else.
+    /// Reads RFC 3339: `2030-01-02T03:04:05Z`, with an optional fraction of the second, and with `Z` or `+hh:mm`.
+    /// Returns `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Timestamp> {
         let bytes = text.as_bytes();
@@ -77,8 +77,8 @@ impl Timestamp {
         Some(Timestamp { since })
     }
 
-    /// The point in time that is this many seconds after the beginning of 1970. Returns `None` outside of the years 1970 to
-    /// 9999, which is where a number of milliseconds lands.
+    /// The point in time that is this many seconds after the beginning of 1970. Returns `None` outside of the years
+    /// 1970 to 9999, which is where a number of milliseconds lands.
     #[must_use]
     pub fn from_epoch(seconds: f64) -> Option<Timestamp> {
         if !(0.0..=LAST_SECOND as f64).contains(&seconds) {
@@ -88,7 +88,8 @@ impl Timestamp {
         Some(Timestamp { since: SignedDuration::new(whole as i64, ((seconds - whole) * 1e9) as i32) })
     }
 
-    /// The point in time that the system's clock has shown, to the microsecond. Before 1970 it is the beginning of 1970.
+    /// The point in time that the system's clock has shown, to the microsecond. Before 1970 it is the beginning of
+    /// 1970.
     #[must_use]
     pub fn of(time: SystemTime) -> Timestamp {
         let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();

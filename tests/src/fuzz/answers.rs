@@ -15,7 +15,7 @@ use hooksd_json::{Dialect, Value};
 use hooksd_protocol::decision::{Behavior, Body, Decision};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::methods::{Capability, HandlerStatus};
-use hooksd_protocol::outcome::{Captured, End, Outcome};
+use hooksd_protocol::outcome::{Captured, End, EventOutcome, Outcome};
 
 use super::shape::{self, Words};
 use super::{SHAPED, text};
@@ -147,7 +147,7 @@ fn a_deny_stays(facts: &Facts, handlers: &[Handler], data: &[u8]) {
 
 fn readable(decision: &Decision) {
     assert!(decision.terminal_sequences.iter().all(|sequence| terminal::is_allowed(sequence)));
-    assert!(decision.continue_processing || decision.outcome() != "none");
+    assert!(decision.continue_processing || decision.outcome() != EventOutcome::None);
     let line = serde_json::to_string(decision).expect("a decision can be written");
     let value = Value::parse(&line, Dialect::Strict).expect("what was written is JSON");
     assert_eq!(&Decision::read(&value).expect("a client can read it"), decision);

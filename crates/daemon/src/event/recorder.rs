@@ -9,7 +9,7 @@ use hooksd_config::Handler;
 use hooksd_engine::plan::{Input, Selected};
 use hooksd_engine::reduce::Verdict;
 use hooksd_protocol::methods::{HandlerReport, HandlerStatus, InvokeResult, ItemBody};
-use hooksd_protocol::outcome::{End, Outcome};
+use hooksd_protocol::outcome::{End, EventOutcome, Outcome};
 use hooksd_protocol::rpc::{RpcError, error_code};
 use hooksd_protocol::seconds::milliseconds;
 
@@ -71,9 +71,11 @@ impl EventRecorder<'_> {
             Err(_) => (&[][..], &[][..]),
         };
         let verdict = verdict.unwrap_or_else(|| match answer {
-            Ok(_) => Verdict::without("none", None),
-            Err(error) if error.code == error_code::CANCELLED => Verdict::without("cancelled", None),
-            Err(error) => Verdict::without("failed", Some(error.message.clone())),
+            Ok(_) => Verdict::without(EventOutcome::None, None),
+            Err(error) if error.code == error_code::CANCELLED => {
+                Verdict::without(EventOutcome::Cancelled, None)
+            }
+            Err(error) => Verdict::without(EventOutcome::Failed, Some(error.message.clone())),
         });
         self.daemon.stats.event(input.event(), verdict.outcome, duration);
         for (report, handled) in reports.iter().zip(&handled) {
@@ -87,7 +89,7 @@ impl EventRecorder<'_> {
                 feed.publish(self.context.about(), || diagnostic_item(diagnostic));
             }
             feed.publish(self.context.about(), || ItemBody::Decision {
-                outcome: verdict.outcome.to_owned(),
+                outcome: verdict.outcome,
                 reason: verdict.reason.as_deref().map(cut),
                 winner: verdict.winner.clone(),
                 snapshot_id: self.context.config.snapshot().id.clone(),

@@ -10,7 +10,7 @@ use hooksd_engine::redact::Redactor;
 use hooksd_json::{Dialect, Value};
 use hooksd_protocol::diagnostic::code;
 use hooksd_protocol::methods::{HandlerReport, HandlerStatus, JournalHandler, JournalRecord, cut};
-use hooksd_protocol::outcome::{Captured, Outcome};
+use hooksd_protocol::outcome::{Captured, EventOutcome, Outcome};
 use hooksd_protocol::timestamp::Timestamp;
 
 use uuid::Uuid;
@@ -71,7 +71,7 @@ impl Gap {
             tool: None,
             snapshot_id: String::new(),
             cwd: String::new(),
-            outcome: "failed".to_owned(),
+            outcome: EventOutcome::Failed,
             reason: Some(format!("{} events of this time could not be written", self.lost)),
             winner: None,
             duration_us: in_micros(self.until.duration_since(self.since).unwrap_or_default()),
@@ -144,7 +144,7 @@ pub(crate) fn record(finished: &Finished, settings: &JournalSettings) -> Journal
         tool: context.tool.as_deref().map(name),
         snapshot_id: context.config.snapshot().id.clone(),
         cwd: name(&context.cwd.display().to_string()),
-        outcome: finished.verdict.outcome.to_owned(),
+        outcome: finished.verdict.outcome,
         reason: finished
             .verdict
             .reason

@@ -61,15 +61,12 @@ pub(crate) fn item_handler(report: &HandlerReport) -> ItemHandler {
 
 /// How a run has ended, in a word.
 pub(crate) fn ended_word(outcome: &Outcome) -> (&'static str, Option<i32>, Option<i32>) {
-    match &outcome.end {
-        End::Exited(status) => ("exited", Some(*status), None),
-        End::Signaled(signal) => ("signaled", None, Some(*signal)),
-        End::TimedOut => ("timed_out", None, None),
-        End::Cancelled => ("cancelled", None, None),
-        End::QueuedOut => ("queued_out", None, None),
-        End::LaunchFailed { .. } => ("launch_failed", None, None),
-        End::InvalidCommand => ("invalid_command", None, None),
-    }
+    let (status, signal) = match &outcome.end {
+        End::Exited(status) => (Some(*status), None),
+        End::Signaled(signal) => (None, Some(*signal)),
+        _ => (None, None),
+    };
+    (outcome.end.as_str(), status, signal)
 }
 
 /// A handler that begins (not ended), or that has ended so.

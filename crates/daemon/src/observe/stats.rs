@@ -11,16 +11,10 @@ use std::time::Duration;
 use crate::base::lock::{read, write};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::methods::{HandlerStats, HandlerStatus, Latency};
+use hooksd_protocol::outcome::EventOutcome;
 
 /// The most handlers that are counted each by itself. Handlers. All others are counted together.
 const MAX_HANDLERS: usize = 1024;
-
-/// What events come to; see [`hooksd_protocol::decision::Decision::outcome`].
-const OUTCOMES: [&str; 10] =
-    ["none", "deny", "ask", "allow", "stop", "continue", "feedback", "context", "cancelled", "failed"];
-
-/// How handlers end.
-const STATUSES: [&str; 7] = ["ok", "blocked", "failed", "timeout", "queued_out", "cancelled", "skipped"];
 
 /// The name of events that hooksd does not know, and of handlers beyond the limit.
 const OTHER: &str = "other";
@@ -36,7 +30,7 @@ struct Histogram {
     buckets: [AtomicU64; PARTS * POWERS],
     sum: AtomicU64,
     max: AtomicU64,
-    outcomes: [AtomicU64; OUTCOMES.len()],
+    outcomes: [AtomicU64; EventOutcome::ALL.len()],
 }
 
 impl Default for Histogram {
@@ -136,23 +130,15 @@ pub(crate) struct Stats {
 
 impl Stats {
     /// Counts an event.
-    pub(crate) fn event(&self, event: Option<EventName>, outcome: &str, duration: Duration) {
+    pub(crate) fn event(&self, event: Option<EventName>, outcome: EventOutcome, duration: Duration) {
         let place = event.and_then(|event| EventName::ALL.iter().position(|known| *known == event));
         let histogram = place.and_then(|place| self.events.get(place)).unwrap_or(&self.other_events);
-        histogram.count(duration, OUTCOMES.iter().position(|known| *known == outcome).unwrap_or(0));
+        histogram.count(duration, outcome as usize);
     }
 
     /// Counts a handler's run.
     pub(crate) fn handler(&self, source: &str, id: &str, status: HandlerStatus, duration: Duration) {
-        let outcome = match status {
-            HandlerStatus::Ok => 0,
-            HandlerStatus::Blocked => 1,
-            HandlerStatus::Failed => 2,
-            HandlerStatus::Timeout => 3,
-            HandlerStatus::QueuedOut => 4,
-            HandlerStatus::Cancelled => 5,
-            HandlerStatus::Skipped => 6,
-        };
+        let outcome = status as usize;
         {
             let handlers = read(&self.handlers);
             if let Some(histogram) = handlers.get(source, id) {
@@ -177,7 +163,9 @@ impl Stats {
         let known = EventName::ALL.iter().map(|event| event.as_str()).zip(&self.events);
         known
             .chain([(OTHER, &self.other_events)])
-            .map(|(name, histogram)| (name.to_owned(), histogram.latency(&OUTCOMES)))
+            .map(|(name, histogram)| {
+                (name.to_owned(), histogram.latency(&EventOutcome::ALL.map(EventOutcome::as_str)))
+            })
             .filter(|(_, latency)| latency.count > 0)
             .collect()
     }
@@ -192,11 +180,11 @@ impl Stats {
             .map(|(source, id, histogram)| HandlerStats {
                 id: id.clone(),
                 source: source.clone(),
-                latency: histogram.latency(&STATUSES),
+                latency: histogram.latency(&HandlerStatus::ALL.map(HandlerStatus::as_str)),
             })
             .collect();
         rows.sort_by(|a, b| (&a.source, &a.id).cmp(&(&b.source, &b.id)));
-        let other = self.other_handlers.latency(&STATUSES);
+        let other = self.other_handlers.latency(&HandlerStatus::ALL.map(HandlerStatus::as_str));
         if other.count > 0 {
             rows.push(HandlerStats { id: OTHER.to_owned(), source: OTHER.to_owned(), latency: other });
         }
@@ -229,10 +217,10 @@ mod tests {
     fn percentiles_and_outcomes_are_those_of_what_was_counted() {
         let stats = Stats::default();
         for micros in 1..=100 {
-            let outcome = if micros > 90 { "deny" } else { "none" };
+            let outcome = if micros > 90 { EventOutcome::Deny } else { EventOutcome::None };
             stats.event(Some(EventName::PreToolUse), outcome, Duration::from_micros(micros));
         }
-        stats.event(None, "none", Duration::from_micros(7));
+        stats.event(None, EventOutcome::None, Duration::from_micros(7));
         let events = stats.events();
         let pre = &events["PreToolUse"];
         assert_eq!((pre.count, pre.sum_us, pre.max_us), (100, 5050, 100));

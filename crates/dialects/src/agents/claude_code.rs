@@ -1,7 +1,8 @@
 //! Claude Code. Recorded with 2.1.332.
 //!
 //! Its events and tools are the ones handlers know. It obeys JSON whatever the exit status, drops an answer whose
-//! `hookEventName` is missing or wrong, and before a tool takes `continue: false` for "afterwards": a deny goes with it.
+//! `hookEventName` is missing or wrong, and before a tool takes `continue: false` for "afterwards": a deny goes with
+//! it.
 
 use hooksd_protocol::event::EventName::*;
 

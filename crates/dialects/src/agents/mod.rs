@@ -1,5 +1,5 @@
-//! The tables of the agents, one file for each. Facts that were recorded from an agent itself count more than those that are
-//! only documented; each file says which it has.
+//! The tables of the agents, one file for each. Facts that were recorded from an agent itself count more than those
+//! that are only documented; each file says which it has.
 
 mod claude_code;
 mod codex;

@@ -1,4 +1,5 @@
-//! Looks into the documents as they are now: finds where the snapshot's handlers stand, and which handlers are not part of it.
+//! Looks into the documents as they are now: finds where the snapshot's handlers stand, and which handlers are not
+//! part of it.
 
 use std::collections::HashMap;
 
@@ -20,7 +21,8 @@ impl Places {
     pub(crate) fn new(snapshot: &Snapshot, documents: &[DocumentNow], event: EventName) -> Places {
         let mut found = HashMap::new();
         let merged = groups_of(snapshot, event);
-        // The documents of one plugin follow each other: the groups of the next one begin where those of the last have ended.
+        // The documents of one plugin follow each other: the groups of the next one begin where those of the last
+        // have ended.
         let mut ends: Vec<(&Source, usize)> = Vec::new();
         for document in documents.iter().filter(|document| is_served(snapshot, document)) {
             let Some(text) = places::text(&document.bytes) else { continue };
@@ -149,7 +151,8 @@ fn outside_of(snapshot: &Snapshot, document: &DocumentNow, asked: &Asked<'_>) ->
     found
 }
 
-/// Why a valid handler is not part of the snapshot; `None` when the snapshot has the same handler from an older version.
+/// Why a valid handler is not part of the snapshot; `None` when the snapshot has the same handler from an older
+/// version.
 fn not_served(
     snapshot: &Snapshot,
     document: &DocumentNow,

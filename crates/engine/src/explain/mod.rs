@@ -1,6 +1,6 @@
-//! Says why a handler runs on an event, or why it does not. [`crate::plan`] answers the same question for the handlers that run;
-//! this answers it for every handler, with the rule and a sentence. It runs and reads nothing: the daemon and
-//! `hooksctl explain` hand in what they have read.
+//! Says why a handler runs on an event, or why it does not. [`crate::plan`] answers the same question for the
+//! handlers that run; this answers it for every handler, with the rule and a sentence. It runs and reads nothing: the
+//! daemon and `hooksctl explain` hand in what they have read.
 //!
 //! * [`mod@near`]: what people write in a matcher when they mean something else.
 //! * [`documents`]: the handlers that stand in the documents and are not part of the snapshot.

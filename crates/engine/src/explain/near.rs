@@ -27,8 +27,8 @@ const OTHER_TOOLS: [&str; 12] = [
     "BashOutput",
 ];
 
-/// What the matchers of an event are known to be compared with. Empty where that can be anything, or where there is nothing to
-/// compare.
+/// What the matchers of an event are known to be compared with. Empty where that can be anything, or where there is
+/// nothing to compare.
 #[must_use]
 pub fn subjects(event: EventName) -> Vec<&'static str> {
     match event {

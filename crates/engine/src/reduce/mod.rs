@@ -1,5 +1,5 @@
-//! Makes one decision of what all handlers have said (BEHAVIOUR section 9). Handlers count in configuration order, in whatever
-//! order they have finished.
+//! Makes one decision of what all handlers have said (BEHAVIOUR section 9). Handlers count in configuration order, in
+//! whatever order they have finished.
 
 mod specific;
 mod verdict;
@@ -31,8 +31,8 @@ pub const DEFAULT_BLOCK_REASON: &str = "Blocked by hook";
 /// A handler with what became of its run; `None` when it counts as failed without having run (D7).
 pub type Ran<'a> = (&'a Handler, Option<&'a Outcome>);
 
-/// Makes the decision on an event, and says how each handler's run went, in the order of `ran`. `before` is what went wrong
-/// before anything ran; it comes first among the diagnostics.
+/// Makes the decision on an event, and says how each handler's run went, in the order of `ran`. `before` is what went
+/// wrong before anything ran; it comes first among the diagnostics.
 #[must_use]
 pub fn reduce(
     facts: &Facts,
@@ -95,8 +95,8 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// Applies the run of a handler of the older form. Its output and exit status mean nothing; only a failure to run is said
-    /// (BEHAVIOUR section 11).
+    /// Applies the run of a handler of the older form. Its output and exit status mean nothing; only a failure to run
+    /// is said (BEHAVIOUR section 11).
     fn legacy(&mut self, outcome: &Outcome, handler: &Handler) -> HandlerStatus {
         match &outcome.end {
             End::Exited(_) | End::Signaled(_) => HandlerStatus::Ok,
@@ -264,7 +264,8 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// Applies a block, which is exit status 2 or `decision: block`. What it means depends on the event (BEHAVIOUR section 2).
+    /// Applies a block, which is exit status 2 or `decision: block`. What it means depends on the event (BEHAVIOUR
+    /// section 2).
     fn block(&mut self, reason: String) {
         self.blocked = true;
         let event = self.facts.event;
@@ -319,8 +320,8 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// Applies a permission. A deny is stronger than an ask, and that is stronger than an allow; among equals the first one
-    /// counts.
+    /// Applies a permission. A deny is stronger than an ask, and that is stronger than an allow; among equals the
+    /// first one counts.
     fn permission(&mut self, proposed: Permission) {
         if let Body::Permission { permission } | Body::PreTool { permission, .. } = &mut self.decision.body
             && proposed.behavior > permission.behavior

@@ -1,5 +1,5 @@
-//! Applies the part of a handler's output that depends on the event (BEHAVIOUR section 8), and the output fields that only
-//! some agents apply (D10).
+//! Applies the part of a handler's output that depends on the event (BEHAVIOUR section 8), and the output fields that
+//! only some agents apply (D10).
 
 use hooksd_json::RawJson;
 use hooksd_protocol::decision::{Behavior, Body, Permission};
@@ -49,7 +49,8 @@ impl Reducer<'_> {
                     Some(PermissionWord::Defer) | None => Behavior::None,
                 };
                 let applied = self.raw_update(Capability::UpdatedInput, "updatedInput", output.updated_input);
-                // An allow or an ask is about the rewritten input, and does not count when that will not be used. A deny counts.
+                // An allow or an ask is about the rewritten input, and does not count when that will not be used. A
+                // deny counts.
                 if behavior == Behavior::Deny || (behavior != Behavior::None && applied) {
                     self.blocked |= behavior == Behavior::Deny;
                     let reason = output.permission_decision_reason;
@@ -90,8 +91,8 @@ impl Reducer<'_> {
         }
     }
 
-    /// Applies an output field that only some agents apply, and whose value the handler has spelled in JSON. False when it was
-    /// set and will not be applied.
+    /// Applies an output field that only some agents apply, and whose value the handler has spelled in JSON. False
+    /// when it was set and will not be applied.
     fn raw_update(&mut self, capability: Capability, field: &str, spelled: Option<String>) -> bool {
         let Some(spelled) = spelled else { return true };
         match raw(spelled) {

@@ -1,7 +1,8 @@
-//! Says what a decision comes to in one word, why, and which handler has decided. This is for people who look on, and agents
-//! never get it.
+//! Says what a decision comes to in one word, why, and which handler has decided. This is for people who look on, and
+//! agents never get it.
 
 use hooksd_protocol::decision::Decision;
+use hooksd_protocol::outcome::EventOutcome;
 
 /// Which handler, by its id, was the first to bring each part of a decision about.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,8 +20,8 @@ pub(super) struct By<'a> {
 /// What a decision comes to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// See [`Decision::outcome`].
-    pub outcome: &'static str,
+    /// What it comes to; see [`Decision::outcome`].
+    pub outcome: EventOutcome,
     /// The reason, in the words of the handler that has decided.
     pub reason: Option<String>,
     /// The id of the handler that has decided.
@@ -30,18 +31,18 @@ pub struct Verdict {
 impl Verdict {
     /// The verdict on an event on which no handler has decided anything.
     #[must_use]
-    pub fn without(outcome: &'static str, reason: Option<String>) -> Verdict {
+    pub fn without(outcome: EventOutcome, reason: Option<String>) -> Verdict {
         Verdict { outcome, reason, winner: None }
     }
 
     pub(super) fn of(decision: &Decision, by: &By<'_>) -> Verdict {
         let outcome = decision.outcome();
         let winner = match outcome {
-            "deny" | "ask" | "allow" => by.permission,
-            "stop" => by.stopped,
-            "continue" | "feedback" => by.spoke,
-            "context" => by.context,
-            _ => None,
+            EventOutcome::Deny | EventOutcome::Ask | EventOutcome::Allow => by.permission,
+            EventOutcome::Stop => by.stopped,
+            EventOutcome::Continue | EventOutcome::Feedback => by.spoke,
+            EventOutcome::Context => by.context,
+            EventOutcome::None | EventOutcome::Cancelled | EventOutcome::Failed => None,
         };
         let (reason, winner) = (decision.reason().map(str::to_owned), winner.map(str::to_owned));
         Verdict { outcome, reason, winner }

@@ -1,11 +1,11 @@
-//! Streams: what the daemon does, told while it does it.
+//! Streams: the daemon tells what it does while it does it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::HandlerStatus;
 use crate::diagnostic::Severity;
+use crate::outcome::{EventOutcome, HandlerStatus};
 
 /// What an item is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
@@ -27,23 +27,23 @@ pub enum ItemKind {
     Trust,
 }
 
-/// Params of `events/subscribe`. What is absent is not asked for: everything.
+/// Params of `events/subscribe`. An item has to fit every param that is given; without any, all items do.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EventsSubscribe {
     /// Only items of these kinds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds: Option<Vec<ItemKind>>,
-    /// Only items of these sessions.
+    /// Only items of the sessions with these ids.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sessions: Option<Vec<String>>,
     /// Only items of these events, by name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<Vec<String>>,
-    /// Only diagnostics that matter at least so much; other kinds are not touched.
+    /// Only diagnostics that matter at least so much. Items of other kinds are not affected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_severity: Option<Severity>,
-    /// Begin with what came after the item of this number, as far as it is still known.
+    /// The number of an item. The stream begins with the items after it, as far as they are still known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
 }
@@ -51,9 +51,9 @@ pub struct EventsSubscribe {
 /// Result of `events/subscribe`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventsSubscribed {
-    /// Names the subscription, on this connection and all others.
+    /// The number of the subscription, which no other connection has.
     pub subscription: u64,
-    /// The number of the last item before it.
+    /// The number of the last item before the subscription.
     pub seq: u64,
 }
 
@@ -70,23 +70,23 @@ pub struct EventsUnsubscribe {
 pub struct EventsItem {
     /// The subscription.
     pub subscription: u64,
-    /// The item's number: larger than that of every earlier item, also of earlier daemons.
+    /// The number of the item, which is larger than that of every earlier item, also of earlier daemons.
     pub seq: u64,
-    /// When it happened: RFC 3339, UTC.
+    /// When it happened: RFC 3339, in UTC.
     pub time: String,
-    /// The session, if it is about one.
+    /// The id of the session that it is about, if it is about one.
     #[serde(default)]
     pub session: Option<String>,
-    /// The invocation, if it is about one.
+    /// The id of the event that it is about, if it is about one.
     #[serde(default)]
     pub invocation_id: Option<Uuid>,
-    /// The event, if it is about one.
+    /// The name of the event that it is about, if it is about one.
     #[serde(default)]
     pub event: Option<String>,
     /// Whether texts were left out because the connection has not opened the session and is no observer.
     #[serde(default)]
     pub withheld: bool,
-    /// What it is about.
+    /// The kind of the item, and what it says.
     #[serde(flatten)]
     pub body: ItemBody,
 }
@@ -97,86 +97,87 @@ pub struct EventsItem {
 pub enum ItemBody {
     /// An event came.
     Received {
-        /// The tool it is about.
+        /// The name of the tool that the event is about; null when it is about none.
         tool: Option<String>,
     },
     /// A handler began (`active`) or ended.
     Handler {
-        /// `EVENT:group:handler`.
+        /// The id of the handler: `EVENT:group:handler`.
         handler_id: String,
-        /// Whether it runs now.
+        /// True when the handler began, false when it ended.
         active: bool,
         /// How its process ended: `exited`, `signaled`, `timed_out`, `cancelled`, `queued_out`, `launch_failed`,
         /// `invalid_command`.
         ended: Option<String>,
-        /// Its exit status, if it exited by itself.
+        /// The exit status, if the process has exited by itself.
         exit_code: Option<i32>,
-        /// The signal that killed it, if one did.
+        /// The number of the signal that has killed the process, if one has.
         signal: Option<i32>,
-        /// From spawn to end. Milliseconds.
+        /// How long it took from the spawn to the end. Milliseconds.
         duration_ms: u64,
-        /// Its `statusMessage`.
+        /// The `statusMessage` of the handler.
         message: Option<String>,
     },
     /// An event was decided.
     Decision {
-        /// `deny`, `ask`, `allow`, `stop`, `continue`, `feedback`, `context`, `none`, `cancelled`, `failed`.
-        outcome: String,
-        /// Why.
+        /// What the event has come to.
+        outcome: EventOutcome,
+        /// Why it has come to that, in the words of the handler that has decided.
         reason: Option<String>,
-        /// The handler that has decided.
+        /// The id of the handler that has decided; null when none has.
         winner: Option<String>,
-        /// The snapshot.
+        /// The id of the snapshot against which it ran.
         snapshot_id: String,
-        /// The handlers, in configuration order, as far as there is room.
+        /// The handlers that were chosen, in configuration order, as far as there is room.
         handlers: Vec<ItemHandler>,
-        /// How many there were.
+        /// How many handlers were chosen.
         handler_count: usize,
-        /// From the request to the answer. Milliseconds.
+        /// How long it took from the request to the answer. Milliseconds.
         duration_ms: u64,
     },
     /// Something did not count.
     Diagnostic {
-        /// What kind of remark.
+        /// The kind of remark.
         code: String,
         /// How much it matters.
         severity: Severity,
         /// What happened and what to do.
         message: Option<String>,
-        /// Which handler.
+        /// The id of the handler that it is about, if it is about one.
         handler_id: Option<String>,
-        /// Which field.
+        /// The field that it is about, if it is about one.
         field: Option<String>,
     },
     /// A session's documents have changed.
     Snapshot {
-        /// What its events ran against.
+        /// The id of the snapshot against which its events ran.
         old_id: String,
-        /// The documents as they are now.
+        /// The id of the snapshot of the documents as they are now.
         new_id: String,
-        /// Whether the session has moved to them.
+        /// Whether the session has moved to that snapshot.
         applied: bool,
     },
     /// Something became of a session.
     Session {
-        /// `opened`, `attached`, `reloaded`, `closed`, `abandoned` (nobody came back) or `evicted` (too many).
+        /// What became of it: `opened`, `attached`, `reloaded`, `closed`, `abandoned` (nobody came back) or `evicted`
+        /// (too many).
         change: String,
-        /// Its snapshot.
+        /// The id of its snapshot.
         snapshot_id: String,
-        /// Its folder.
+        /// The path of its working directory.
         cwd: Option<String>,
     },
     /// Trust in a project has changed.
     Trust {
-        /// Whether it is trusted now.
+        /// Whether the project is trusted now.
         trusted: bool,
-        /// Its root.
+        /// The path of the project's root.
         root: Option<String>,
     },
 }
 
 impl ItemBody {
-    /// The item's kind.
+    /// The kind of the item.
     #[must_use]
     pub fn kind(&self) -> ItemKind {
         match self {
@@ -190,7 +191,7 @@ impl ItemBody {
         }
     }
 
-    /// The same without what handlers and people have written; whether there was any.
+    /// The item without what handlers and people have written, and whether there was anything of that.
     #[must_use]
     pub fn without_texts(mut self) -> (ItemBody, bool) {
         let texts: &mut [&mut Option<String>] = match &mut self {
@@ -210,35 +211,35 @@ impl ItemBody {
 /// One handler's part in a decision.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ItemHandler {
-    /// `EVENT:group:handler`.
+    /// The id of the handler: `EVENT:group:handler`.
     pub id: String,
-    /// How it went.
+    /// How its run went.
     pub status: HandlerStatus,
-    /// From spawn to end. Milliseconds.
+    /// How long it took from the spawn to the end. Milliseconds.
     pub duration_ms: u64,
 }
 
-/// Params of the notification `events/gap`: here items are missing.
+/// Params of the notification `events/gap`, which stands where items are missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventsGap {
     /// The subscription.
     pub subscription: u64,
-    /// How many; after `since` those of all kinds, null when that cannot be known.
+    /// How many items are missing. After `since` that counts items of all kinds, and is null when it cannot be known.
     pub lost: Option<u64>,
 }
 
-/// Params of the notification `events/dropped`: the subscription has ended, and nothing more of it comes.
+/// Params of the notification `events/dropped`. The subscription has ended, and nothing more of it comes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct EventsDropped {
     /// The subscription.
     pub subscription: u64,
-    /// Why.
+    /// Why it has ended.
     pub reason: String,
-    /// How many items it has lost since it was told last.
+    /// How many items it has lost since it was last told of lost ones.
     pub lost: u64,
 }
 
-/// A text cut to at most so many bytes, with an ellipsis where it was.
+/// A text cut to at most this many bytes, with an ellipsis at its end when it was cut.
 #[must_use]
 pub fn cut(text: &str, most: usize) -> String {
     if text.len() <= most {

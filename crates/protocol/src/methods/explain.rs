@@ -64,8 +64,8 @@ pub struct ExplainedHandler {
     pub scope: String,
     /// The path of the document, or the id of the plugin.
     pub source: String,
-    /// Where it stands: `PATH:LINE:COLUMN`, both counted from 1, and columns in characters. Null when the document is another
-    /// one now.
+    /// Where it stands: `PATH:LINE:COLUMN`, both counted from 1, and columns in characters. Null when the document is
+    /// another one now.
     pub place: Option<String>,
     /// The matcher of its group; null when it has none.
     pub matcher: Option<String>,

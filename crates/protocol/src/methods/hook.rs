@@ -1,4 +1,4 @@
-//! Events: `hook/invoke`, its progress, its cancellation.
+//! Runs the handlers of an event: `hook/invoke`, its progress and its cancellation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,21 +10,22 @@ use super::session::SessionRef;
 use crate::decision::Decision;
 use crate::event::EventName;
 use crate::invocation::Invocation;
+pub use crate::outcome::HandlerStatus;
 use crate::timestamp::Timestamp;
 use hooksd_json::{RawJson, ReadError, Reading, Value, field_names, read};
 
-/// Params of `hook/invoke`. Exactly one of `invocation` and `payload`.
+/// Params of `hook/invoke`. Exactly one of `invocation` and `payload` is given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HookInvoke {
-    /// The session.
+    /// The session in which the event has happened.
     pub session: SessionRef,
     /// The event in its domain form.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub invocation: Option<Invocation>,
-    /// The event as the JSON that agents hand to command hooks; passed on to handlers untouched.
+    /// The event as the JSON that agents hand to command hooks. Handlers get it untouched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<RawJson>,
-    /// Everything else.
+    /// The params that need not be given.
     #[serde(flatten)]
     pub options: InvokeOptions,
 }
@@ -32,25 +33,26 @@ pub struct HookInvoke {
 /// The optional params of `hook/invoke`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InvokeOptions {
-    /// 1 if given.
+    /// The version of the protocol, which is 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub protocol_version: Option<ProtocolVersion>,
-    /// Repeating an id gives the same answer and runs nothing again. One is made if absent.
+    /// The id of the event. A request with the id of an earlier one gets the same answer, and nothing runs again.
+    /// Without it the daemon makes one.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_id")]
     pub invocation_id: Option<InvocationId>,
-    /// The snapshot the caller believes in; another one is refused.
+    /// The id of the snapshot that the caller believes in. The request is refused when the session has another one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snapshot_id: Option<String>,
-    /// The caller's run, for its own records.
+    /// The id of the caller's run, for its own records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run_id: Option<String>,
-    /// When the answer is no longer wanted (D22).
+    /// From when on the answer is no longer wanted (D22).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deadline: Option<Timestamp>,
-    /// The session's transcript.
+    /// The path of the session's transcript.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transcript_path: Option<String>,
-    /// The subagent's transcript; SubagentStop cannot be projected without.
+    /// The path of the subagent's transcript. Handlers of SubagentStop cannot run without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub agent_transcript_path: Option<String>,
     /// The agent, when a bridge asks for one that does not know hooksd.
@@ -118,10 +120,10 @@ impl JsonSchema for ProtocolVersion {
     }
 }
 
-/// A UUID in any usual spelling; what it means, and how it was spelled (D21 compares requests).
+/// A UUID in any usual spelling. How it was spelled counts when two requests are compared (D21).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvocationId {
-    /// What it means.
+    /// The UUID.
     pub uuid: Uuid,
     /// How it was spelled.
     pub spelling: String,
@@ -164,50 +166,30 @@ fn optional_id<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Opti
     Option::deserialize(deserializer)
 }
 
-/// How one handler run went.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum HandlerStatus {
-    /// It ran and did not block.
-    Ok,
-    /// It blocked: exit 2, a deny, `decision: block`, or a failure with `onFailure: "block"`.
-    Blocked,
-    /// It could not start, crashed, exited oddly or printed an invalid answer.
-    Failed,
-    /// Its time ran out.
-    Timeout,
-    /// The request's deadline came before its turn: too many handlers were running.
-    QueuedOut,
-    /// The request was cancelled.
-    Cancelled,
-    /// It did not run.
-    Skipped,
-}
-
 /// One handler's part in an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HandlerReport {
-    /// `EVENT:group:handler`.
+    /// The id of the handler: `EVENT:group:handler`.
     pub id: String,
-    /// The document it comes from.
+    /// The document from which it comes.
     pub source: String,
-    /// How it went.
+    /// How its run went.
     pub status: HandlerStatus,
-    /// Its exit status, if it exited by itself.
+    /// The exit status, if the process has exited by itself.
     pub exit_code: Option<i32>,
-    /// The signal that killed it, if one did.
+    /// The number of the signal that has killed the process, if one has.
     pub signal: Option<i32>,
-    /// From spawn to end. Milliseconds.
+    /// How long it took from the spawn to the end. Milliseconds.
     pub duration_ms: u64,
-    /// Waiting before the spawn. Milliseconds.
+    /// How long the run waited for its turn before the spawn. Milliseconds.
     pub queue_ms: u64,
-    /// Bytes it wrote to stdout, kept or not.
+    /// How much the process has written to stdout, kept or not. Bytes.
     pub stdout_bytes: u64,
-    /// Bytes it wrote to stderr, kept or not.
+    /// How much the process has written to stderr, kept or not. Bytes.
     pub stderr_bytes: u64,
-    /// Whether anything of that was cut.
+    /// Whether anything of stdout or stderr was not kept.
     pub truncated: bool,
-    /// Whether its process was there before the event.
+    /// Whether the process was there before the event.
     #[serde(default)]
     pub warm: bool,
 }
@@ -215,22 +197,22 @@ pub struct HandlerReport {
 /// Result of `hook/invoke`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct InvokeResult {
-    /// Always 1.
+    /// The version of the protocol, which is always 1.
     pub protocol_version: ProtocolVersion,
-    /// The invocation's id.
+    /// The id of the event.
     pub invocation_id: Uuid,
-    /// The snapshot it ran against.
+    /// The id of the snapshot against which it ran.
     pub snapshot_id: String,
-    /// The answer.
+    /// The decision on the event.
     pub decision: Decision,
-    /// The handlers that matched, in configuration order.
+    /// The handlers that were chosen for the event, in configuration order.
     pub handlers: Vec<HandlerReport>,
-    /// From the request to the answer. Milliseconds.
+    /// How long it took from the request to the answer. Milliseconds.
     pub duration_ms: u64,
 }
 
 impl InvokeResult {
-    /// Reads a result as a client gets it. Strict: an answer that does not fit is no answer.
+    /// Reads a result as a client gets it. It is read strictly, for an answer that does not fit is no answer.
     ///
     /// # Errors
     /// The path and reason of the first field that does not fit.
@@ -266,15 +248,15 @@ impl InvokeResult {
 /// Params of the notification `hook/progress`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HookProgress {
-    /// The invocation.
+    /// The id of the event.
     pub invocation_id: Uuid,
-    /// The handler.
+    /// The id of the handler.
     pub handler_id: String,
-    /// The event.
+    /// The name of the event.
     pub event: EventName,
-    /// True when it begins, false when it ends.
+    /// True when the handler begins, false when it ends.
     pub active: bool,
-    /// Its `statusMessage`, trimmed; empty if it has none.
+    /// The `statusMessage` of the handler, without white space around it; empty when it has none.
     pub message: String,
 }
 
@@ -282,7 +264,7 @@ pub struct HookProgress {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CancelRequest {
-    /// The request's id, spelled as in the request.
+    /// The id of the request, spelled as in the request.
     pub id: RawJson,
 }
 
@@ -290,17 +272,18 @@ pub struct CancelRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HookCancel {
-    /// The invocation: its whole id, or a beginning of at least 4 characters that only one running event has.
+    /// The id of the event that is to be cancelled, or a beginning of it of at least 4 characters, which only one
+    /// running event has.
     pub invocation_id: String,
 }
 
 /// Result of `hook/cancel`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HookCancelled {
-    /// The invocation that was told to stop. Whoever waits for it is answered with -32800.
+    /// The id of the event that was cancelled. Whoever waits for its answer gets the error -32800.
     pub invocation_id: Uuid,
-    /// Its event.
+    /// The name of the event.
     pub event: String,
-    /// Its session.
+    /// The id of its session.
     pub session: String,
 }

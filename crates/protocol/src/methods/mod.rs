@@ -1,5 +1,5 @@
-//! The params and the result of every method, and the params of every notification (PROTOCOL). These are types on the wire
-//! and nothing else.
+//! The params and the result of every method, and the params of every notification (PROTOCOL). These are types on the
+//! wire and nothing else.
 
 mod agent;
 mod config;
@@ -62,7 +62,8 @@ pub struct ClientInfo {
     /// The version of the program.
     #[serde(default)]
     pub version: Option<String>,
-    /// Whether the program only looks on. It may then read the texts of all sessions in the streams, and opens no session.
+    /// Whether the program only looks on. It may then read the texts of all sessions in the streams, and opens no
+    /// session.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub observer: bool,
 }

@@ -166,8 +166,8 @@ pub struct SessionOpen {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "umask")]
     #[schemars(range(max = 0o777))]
     pub umask: Option<u32>,
-    /// Soft resource limits of the session's handlers, in the units of setrlimit(2), never above the daemon's hard ones;
-    /// what is not named is the daemon's (D14).
+    /// Soft resource limits of the session's handlers, in the units of setrlimit(2), never above the daemon's hard
+    /// ones; what is not named is the daemon's (D14).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rlimits: Option<ResourceLimits>,
     /// Which plugins take part; none without it.
@@ -351,10 +351,11 @@ pub struct SnapshotChanged {
     pub session: String,
     /// The id of the snapshot against which its events ran.
     pub old_id: String,
-    /// The id of the snapshot of the documents as they are now. It is the old one when only the diagnostics have changed.
+    /// The id of the snapshot of the documents as they are now. It is the old one when only the diagnostics have
+    /// changed.
     pub new_id: String,
-    /// True when the session has moved to that snapshot (`follow`). False when it is pinned, so that `session/reload` would move
-    /// it.
+    /// True when the session has moved to that snapshot (`follow`). False when it is pinned, so that `session/reload`
+    /// would move it.
     pub applied: bool,
     /// All diagnostics about the documents as they are now.
     pub diagnostics: Vec<Diagnostic>,

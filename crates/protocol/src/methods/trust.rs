@@ -14,8 +14,8 @@ pub struct TrustEntry {
     pub root: String,
     /// Since when it is trusted, spelled as by the program that has granted it.
     pub trusted_at: String,
-    /// SHA-256 of the document for which the grant is. Null when another program has granted it, for whatever the document
-    /// holds (D13).
+    /// SHA-256 of the document for which the grant is. Null when another program has granted it, for whatever the
+    /// document holds (D13).
     pub fingerprint: Option<String>,
 }
 

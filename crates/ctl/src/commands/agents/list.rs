@@ -85,7 +85,7 @@ fn last_events(printer: &mut Printer) -> BTreeMap<String, LastEvent> {
     let last = |record: JournalRecord| LastEvent {
         time: record.time.to_string(),
         event: record.event,
-        outcome: record.outcome,
+        outcome: record.outcome.to_string(),
         invocation_id: record.invocation_id,
     };
     records.into_iter().map(|(agent, record)| (agent, last(record))).collect()

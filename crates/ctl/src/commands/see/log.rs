@@ -43,7 +43,7 @@ fn line(record: &JournalRecord) -> String {
     let (time, id, event) = (moment(&record.time.to_string()), safe(id), safe(&record.event));
     format!(
         "{time} {id} {event}{tool} {}{reason} [{handlers}] {}",
-        outcome(&record.outcome),
+        outcome(record.outcome.as_str()),
         took(record.duration_us)
     )
 }
@@ -71,7 +71,7 @@ fn describe(record: &JournalRecord, lines: &mut Vec<String>) {
         row("decided by", winner);
     }
     let reason = record.reason.as_deref().map(|reason| format!(": {}", safe(reason))).unwrap_or_default();
-    lines.push(format!("outcome     {}{reason}", outcome(&record.outcome)));
+    lines.push(format!("outcome     {}{reason}", outcome(record.outcome.as_str())));
     if record.handlers.is_empty() {
         lines.push(String::new());
         lines.push(no_handler(&record.invocation_id));

@@ -140,7 +140,7 @@ fn what(body: &ItemBody) -> String {
                 inline.push(format!("{more} more"));
             }
             let inline = if inline.is_empty() { "no handler".to_owned() } else { inline.join(", ") };
-            format!("{}{} [{inline}] {duration_ms} ms", outcome(word), text(reason))
+            format!("{}{} [{inline}] {duration_ms} ms", outcome(word.as_str()), text(reason))
         }
         ItemBody::Diagnostic { code, severity, message, handler_id, field } => {
             let message = one_line(message.as_deref().unwrap_or_default());

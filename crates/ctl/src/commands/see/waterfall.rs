@@ -75,7 +75,7 @@ impl Waterfall {
             time: record.time.to_string(),
             event: record.event.clone(),
             tool: record.tool.clone(),
-            outcome: record.outcome.clone(),
+            outcome: record.outcome.to_string(),
             reason: record.reason.clone(),
             duration_us: record.duration_us,
             handlers: record.handlers.iter().map(Lane::of).collect(),

@@ -158,7 +158,7 @@ fn describe(printed: &Printed, lines: &mut Vec<String>) {
         } else {
             "the configuration is another one now, which is what is explained here"
         };
-        lines.push(format!("journaled {}: {}; {same}", record.time, safe(&record.outcome)));
+        lines.push(format!("journaled {}: {}; {same}", record.time, record.outcome));
     }
     for handler in &explained.handlers {
         lines.push(String::new());

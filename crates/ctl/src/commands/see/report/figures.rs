@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use hooksd_protocol::diagnostic::Severity;
 use hooksd_protocol::methods::{HandlerStatus, JournalHandler, JournalRecord};
+use hooksd_protocol::outcome::EventOutcome;
 use serde::Serialize;
 
 use crate::commands::see::waterfall::Waterfall;
@@ -103,7 +104,7 @@ impl Figures {
         Figures {
             events: records.len(),
             runs: runs().count(),
-            denied: records.iter().filter(|record| record.outcome == "deny").count(),
+            denied: records.iter().filter(|record| record.outcome == EventOutcome::Deny).count(),
             failed: runs().filter(|handler| kind_of_failure(handler).is_some()).count(),
             cut,
             first: records.last().map(|record| record.time.to_string()),
@@ -239,7 +240,7 @@ fn tools(records: &[JournalRecord]) -> Vec<Tool> {
             outcomes: BTreeMap::new(),
         });
         tool.events += 1;
-        *tool.outcomes.entry(record.outcome.clone()).or_default() += 1;
+        *tool.outcomes.entry(record.outcome.to_string()).or_default() += 1;
     }
     let mut tools: Vec<Tool> = found.into_values().collect();
     tools.sort_by_key(|tool| std::cmp::Reverse(tool.events));

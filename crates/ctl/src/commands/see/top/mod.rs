@@ -15,6 +15,7 @@ use hooksd_protocol::methods::{
     ClientInfo, DaemonStats, EventsDropped, EventsItem, EventsSubscribe, EventsSubscribed, Initialize,
     Initialized, ItemBody, ItemKind, NoParams, SessionList,
 };
+use hooksd_protocol::outcome::EventOutcome;
 use hooksd_protocol::timestamp::Timestamp;
 
 use self::screen::Screen;
@@ -155,7 +156,7 @@ impl StreamState {
             ItemBody::Decision { outcome, .. } => {
                 // Also those whose end was not told: a handler that was cut off with its event.
                 self.running.retain(|(of, _), _| *of != invocation);
-                self.decisions.push_back((time, outcome == "deny"));
+                self.decisions.push_back((time, outcome == EventOutcome::Deny));
                 if self.decisions.len() > MOST_DECISIONS {
                     self.decisions.pop_front();
                 }
