@@ -79,7 +79,7 @@ pub(crate) fn check_env(env: Option<&BTreeMap<String, String>>) -> Result<(), Re
             let message = format!(
                 "is {length} bytes long with its name; no process can have more than {MAX_VARIABLE}: leave it out"
             );
-            return Err(ReadError::new(&format!("env.{name}"), message));
+            return Err(ReadError::new(format!("env.{name}"), message));
         }
         total += length + 1;
     }

@@ -158,7 +158,7 @@ impl ResolvedConfig {
     pub(crate) fn still_trusted(&self, settings: &Settings) -> Result<bool, Shortage> {
         let Some(known) = &self.store_stamp else { return Ok(true) };
         let stamp = FileStamp::of(&store_path(&settings.config_dir));
-        let mut known = lock(&known);
+        let mut known = lock(known);
         if stamp.is_some() && stamp == *known {
             return Ok(true);
         }

@@ -87,7 +87,7 @@ fn write(
         let line = Value::parse(record.get(), Dialect::Strict).ok().and_then(|record| redactor.json(&record));
         let Some(line) = line else {
             let message = format!("nested deeper than {MAX_DEPTH} levels");
-            return Err(invalid(ReadError::new(&format!("records[{index}]"), message)));
+            return Err(invalid(ReadError::new(format!("records[{index}]"), message)));
         };
         // Writing to a String does not fail.
         let _ = writeln!(lines, "{line}");

@@ -33,7 +33,7 @@ pub(crate) fn work(daemon: &Arc<Daemon>, frame: &Frame<'_>, call: &Call<'_>) -> 
 pub(crate) fn refusal(error: &ConsentError) -> RpcError {
     match error {
         ConsentError::Relative(_) | ConsentError::NoDocument(_) => {
-            RpcError::invalid_params(&ReadError::new("cwd", &error.to_string()))
+            RpcError::invalid_params(&ReadError::new("cwd", error.to_string()))
         }
         ConsentError::OtherBytes { expected, got, .. } => {
             RpcError::new(error_code::INVALID_PARAMS, format!("fingerprint: {error}"))
