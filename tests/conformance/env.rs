@@ -2,14 +2,16 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::sync::Arc;
 
 use hooksd::base::handled::Handled;
-use hooksd::event::fanout::{Surroundings, fan_out};
+use hooksd::event::fanout::{HandlerJobs, fan_out};
 use hooksd_config::layers::{PluginDocument, load};
 use hooksd_engine::environment::is_secret;
 use hooksd_engine::plan::choose;
 use hooksd_engine::projection::Transcripts;
 use hooksd_protocol::outcome::End;
+use hooksd_runner::JobTemplate;
 use tokio_util::sync::CancellationToken;
 
 use crate::compare::{Rules, same};
@@ -83,8 +85,8 @@ async fn seen(world: &World, env: Env, plugin: Option<&Json<'_>>) -> Result<Stri
     let chosen = choose(&snapshot, &input, &|| false).ok_or("the event is not known")?;
     let plan = chosen.plan(&snapshot, &input, &transcripts);
     let env = env.into_iter().map(|(name, value)| (OsString::from(name), OsString::from(value))).collect();
-    let surroundings = Surroundings::new(place.base().to_owned(), env);
-    let handled = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), None).await;
+    let jobs = HandlerJobs::new(JobTemplate::new(place.base().to_owned(), Arc::new(env)));
+    let handled = fan_out(&world.runner, &plan, &jobs, &CancellationToken::new(), None).await;
     let [Handled { outcome: Some(outcome), .. }] = handled.as_slice() else {
         return Err(format!("expected one handler: {handled:?}"));
     };

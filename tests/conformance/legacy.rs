@@ -4,13 +4,15 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Instant;
 
-use hooksd::event::fanout::{Surroundings, fan_out};
+use hooksd::event::fanout::{HandlerJobs, fan_out};
 use hooksd_config::layers::{Loaded, load};
 use hooksd_engine::plan::choose;
 use hooksd_engine::projection::Transcripts;
 use hooksd_engine::reduce::{Ran, reduce};
+use hooksd_runner::JobTemplate;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -106,9 +108,10 @@ async fn run(
     let input = invoke::input(invocation);
     let chosen = choose(&loaded.snapshot, &input, &|| false).ok_or("the event is not known")?;
     let plan = chosen.plan(&loaded.snapshot, &input, &transcripts);
-    let surroundings = Surroundings::new(cwd, world.mark().environment("/").into_iter().collect());
+    let env = world.mark().environment("/").into_iter().collect();
+    let jobs = HandlerJobs::new(JobTemplate::new(cwd, Arc::new(env)));
     let started = Instant::now();
-    let outcomes = fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), None).await;
+    let outcomes = fan_out(&world.runner, &plan, &jobs, &CancellationToken::new(), None).await;
     let elapsed = started.elapsed().as_secs_f64();
     let ran: Vec<Ran<'_>> = plan
         .selected

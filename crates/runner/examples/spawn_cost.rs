@@ -9,7 +9,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use hooksd_runner::{End, Environment, OUTPUT_CAP, Program, Run, Runner};
+use hooksd_runner::{End, Environment, Job, JobTemplate, Program, Runner};
 use nix::fcntl::OFlag;
 use nix::unistd::pipe2;
 use tokio_util::sync::CancellationToken;
@@ -92,22 +92,19 @@ async fn compare(rounds: usize) {
         let bare_time = start.elapsed();
 
         let start = Instant::now();
-        let run = Run {
-            program: Program::Shell(COMMAND.to_owned()),
-            cwd: "/tmp".into(),
+        let template = JobTemplate {
             fallback_cwds: vec!["/".into()],
-            env: shared.clone(),
-            overlay: Vec::new(),
-            payload: payload.clone(),
-            timeout: Duration::from_secs(60),
-            deadline: None,
-            output_cap: OUTPUT_CAP,
-            umask: None,
-            rlimits: Default::default(),
             lane: lane.clone(),
-            depth: 0,
+            ..JobTemplate::new("/tmp".into(), shared.clone())
         };
-        let outcome = runner.run(run, &cancel).await;
+        let job = Job {
+            template: Arc::new(template),
+            program: Program::Shell(COMMAND.to_owned()),
+            overlay: Vec::new(),
+            stdin: payload.clone(),
+            timeout: Duration::from_secs(60),
+        };
+        let outcome = runner.run(job, &cancel).await;
         let our_time = start.elapsed();
         assert_eq!(outcome.end, End::Exited(0));
         // The first tenth warms up.

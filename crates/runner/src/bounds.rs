@@ -8,7 +8,7 @@ use nix::sys::resource::Resource;
 
 use crate::limits::{
     DESCRIPTORS_EACH, DESCRIPTORS_KEPT, DESCRIPTORS_KEPT_PART, HANDLERS_BY_CORES_LEAST, HANDLERS_PER_CORE,
-    NESTED_PART, PROCESSES_EACH, YOUNG_PER_CORE,
+    NESTED_PART, PROCESSES_EACH, STARTING_PER_CORE,
 };
 
 /// Levels of nesting with places of their own: an agent's handlers, those of agents that handlers start, and those of
@@ -23,7 +23,7 @@ pub struct Bounds {
     /// Handlers of nested calls, for each of the two levels.
     pub nested: usize,
     /// Handlers just started, for each level: what keeps one session's flood from having all cores.
-    pub young: usize,
+    pub starting: usize,
 }
 
 impl Bounds {
@@ -44,7 +44,7 @@ impl Bounds {
         Bounds {
             handlers: all.saturating_sub((LEVELS - 1) * nested).max(1),
             nested,
-            young: cores.saturating_mul(YOUNG_PER_CORE).max(1),
+            starting: cores.saturating_mul(STARTING_PER_CORE).max(1),
         }
     }
 
@@ -98,8 +98,8 @@ mod tests {
     #[test]
     fn the_scarcest_thing_decides_and_every_level_has_a_place() {
         let of = |descriptors, processes, cores| {
-            let Bounds { handlers, nested, young } = Bounds::compute(descriptors, processes, cores);
-            (handlers, nested, young)
+            let Bounds { handlers, nested, starting } = Bounds::compute(descriptors, processes, cores);
+            (handlers, nested, starting)
         };
         assert_eq!(of(None, None, 2), (192, 32, 16), "cores");
         assert_eq!(of(Some(1_000_000), Some(1_000_000), 16), (1536, 256, 128), "cores");
@@ -117,11 +117,11 @@ mod tests {
 
     #[test]
     fn a_wanted_bound_only_lowers() {
-        let bounds = Bounds { handlers: 192, nested: 32, young: 16 };
+        let bounds = Bounds { handlers: 192, nested: 32, starting: 16 };
         assert_eq!(bounds.at_most(usize::MAX), bounds);
         assert_eq!(bounds.at_most(256), bounds);
-        assert_eq!(bounds.at_most(16), Bounds { handlers: 12, nested: 2, young: 16 });
-        assert_eq!(bounds.at_most(0), Bounds { handlers: 1, nested: 1, young: 16 });
+        assert_eq!(bounds.at_most(16), Bounds { handlers: 12, nested: 2, starting: 16 });
+        assert_eq!(bounds.at_most(0), Bounds { handlers: 1, nested: 1, starting: 16 });
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! From a run to a running child: folder, program, pipes, spawn, and patience where patience helps.
+//! From a job to a running child: folder, program, pipes, spawn, and patience where patience helps.
 //!
 //! Guarantees: a shortage of descriptors, processes or memory and a program file that is just being saved
 //! delay the handler within its own time (D5, B53); whatever else goes wrong is `LaunchFailed` with one line
@@ -8,8 +8,9 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use hooksd_protocol::outcome::End;
@@ -18,20 +19,21 @@ use nix::unistd::Pid;
 use tokio_util::sync::CancellationToken;
 
 use crate::child::Child;
+use crate::clean;
 use crate::environment::Mark;
-use crate::explain::explain;
+use crate::exec_strings::{ExecStrings, search_path};
 use crate::family::Birth;
+use crate::job::Job;
 use crate::limits::{
     LONGEST_TIMEOUT, SHORTAGE_FIRST, SHORTAGE_MOST, TEXT_BUSY_MOST, TEXT_BUSY_STEP, TEXT_BUSY_TRIES,
 };
 use crate::locate::{Found, can_enter, choose_folder, program};
+use crate::obstacle::{Obstacle, explain, is_shortage};
 use crate::pipes;
 use crate::rlimits;
-use crate::run::{Run, Shared};
 use crate::slots::Place;
-use crate::spawn::{Plan, spawn, spawn_with_umask};
+use crate::spawn::{Plan, own_umask, spawn, spawn_with_umask};
 use crate::stream::{Drain, Feed};
-use crate::words::{Words, search_path};
 
 /// A child and the daemon's ends of its pipes.
 #[derive(Debug)]
@@ -51,65 +53,73 @@ pub(crate) struct Launched {
 /// What becomes of the daemon's end of stdin.
 pub(crate) type MakeFeed = fn(OwnedFd, Arc<[u8]>) -> io::Result<Feed>;
 
-/// Why an attempt failed.
+/// Starts processes, and counts those that are not yet reaped.
 #[derive(Debug)]
-pub(crate) enum Obstacle {
-    /// Neither the cwd nor any fallback can be entered.
-    NoFolder,
-    /// The folder went away between the look and the spawn.
-    FolderVanished,
-    /// No program of that name in the search path.
-    NotFound,
-    /// The search path has only this, which may not be executed.
-    Denied(PathBuf),
-    /// The kernel refused to make the pipes.
-    Pipes(Errno),
-    /// The kernel refused to start this file, seen from the daemon.
-    Spawn(Errno, PathBuf),
+pub(crate) struct Launcher {
+    /// Children started and not yet reaped.
+    children: Arc<AtomicUsize>,
+    /// The daemon's own file mode mask, if the system says: a job that asks for it needs nothing special.
+    umask: Option<u32>,
 }
 
-/// Starts the handler, trying again as long as that makes sense.
-pub(crate) async fn launch(
-    shared: &Shared,
-    run: &Run,
-    place: &Arc<Place>,
-    cancel: &CancellationToken,
-) -> Result<Launched, End> {
-    launch_with(Feed::new, shared, run, Some(place), cancel).await
-}
-
-/// The same, with stdin treated in this way. A process that waits for events has no place: those that it serves do.
-pub(crate) async fn launch_with(
-    feed: MakeFeed,
-    shared: &Shared,
-    run: &Run,
-    place: Option<&Arc<Place>>,
-    cancel: &CancellationToken,
-) -> Result<Launched, End> {
-    if let Some(end) = run.refusal(cancel) {
-        return Err(end);
+impl Launcher {
+    /// Without children. Sees to it that their exit statuses are kept, and that what is left of them is found.
+    pub(crate) fn new() -> Launcher {
+        hooksd_system::keep_exit_statuses();
+        clean::start();
+        Launcher { children: Arc::default(), umask: own_umask() }
     }
-    let begun = Instant::now();
-    let mark = Mark::new();
-    let words = Words::new(run, &mark).map_err(|message| End::LaunchFailed { message })?;
-    let end = begun + run.timeout.min(LONGEST_TIMEOUT);
-    let until = run.deadline.map_or(end, |deadline| deadline.min(end));
-    let mut patience = Patience { until, tries: 0, texts_busy: 0 };
-    loop {
-        let launched = attempt(feed, run, &words, shared.umask, |pid, birth| {
-            Child::new(pid, birth, mark.clone(), &shared.children, place.cloned())
-        });
-        let obstacle = match launched {
-            Ok(launched) => return Ok(launched),
-            Err(obstacle) => obstacle,
-        };
-        let Some(pause) = patience.with(&obstacle, run.fallback_cwds.len()) else {
-            return Err(End::LaunchFailed { message: explain(&obstacle, run, &words, begun.elapsed()) });
-        };
-        tracing::debug!(?obstacle, ?pause, "handler not started yet");
-        tokio::select! {
-            () = cancel.cancelled() => return Err(End::Cancelled),
-            () = tokio::time::sleep(pause) => {}
+
+    /// Children started and not yet reaped.
+    pub(crate) fn children(&self) -> usize {
+        self.children.load(Ordering::Acquire)
+    }
+
+    /// Starts the handler, trying again as long as that makes sense.
+    pub(crate) async fn launch(
+        &self,
+        job: &Job,
+        place: &Arc<Place>,
+        cancel: &CancellationToken,
+    ) -> Result<Launched, End> {
+        self.launch_with(Feed::new, job, Some(place), cancel).await
+    }
+
+    /// The same, with stdin treated in this way. A process that waits for events has no place: those that it serves do.
+    pub(crate) async fn launch_with(
+        &self,
+        feed: MakeFeed,
+        job: &Job,
+        place: Option<&Arc<Place>>,
+        cancel: &CancellationToken,
+    ) -> Result<Launched, End> {
+        if let Some(end) = job.refusal(cancel) {
+            return Err(end);
+        }
+        let begun = Instant::now();
+        let mark = Mark::new();
+        let strings = ExecStrings::new(job, &mark).map_err(|message| End::LaunchFailed { message })?;
+        let end = begun + job.timeout.min(LONGEST_TIMEOUT);
+        let until = job.template.deadline.map_or(end, |deadline| deadline.min(end));
+        let mut patience = Patience { until, tries: 0, texts_busy: 0 };
+        loop {
+            let launched = attempt(feed, job, &strings, self.umask, |pid, birth| {
+                Child::new(pid, birth, mark.clone(), &self.children, place.cloned())
+            });
+            let obstacle = match launched {
+                Ok(launched) => return Ok(launched),
+                Err(obstacle) => obstacle,
+            };
+            let Some(pause) = patience.with(&obstacle, job.template.fallback_cwds.len()) else {
+                return Err(End::LaunchFailed {
+                    message: explain(&obstacle, job, &strings, begun.elapsed()),
+                });
+            };
+            tracing::debug!(?obstacle, ?pause, "handler not started yet");
+            tokio::select! {
+                () = cancel.cancelled() => return Err(End::Cancelled),
+                () = tokio::time::sleep(pause) => {}
+            }
         }
     }
 }
@@ -141,24 +151,18 @@ impl Patience {
     }
 }
 
-/// Whether the system may have it again in a moment.
-pub(crate) fn is_shortage(errno: Errno) -> bool {
-    [Errno::EAGAIN, Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::ENOBUFS, Errno::ENOSPC]
-        .contains(&errno)
-}
-
 /// One attempt. Does not wait; a spawn holds the thread until the child has executed its program.
 fn attempt(
     feed: MakeFeed,
-    run: &Run,
-    words: &Words<'_>,
+    job: &Job,
+    strings: &ExecStrings<'_>,
     own_umask: Option<u32>,
     child: impl Fn(Pid, Birth) -> Child,
 ) -> Result<Launched, Obstacle> {
     #[cfg(feature = "failpoints")]
-    fail::fail_point!("spawn", |_| Err(Obstacle::Spawn(Errno::EAGAIN, PathBuf::from("failpoint"))));
-    let (folder, is_fallback) = choose_folder(run).ok_or(Obstacle::NoFolder)?;
-    let candidates = match program(&words.name, search_path(run), folder) {
+    fail::fail_point!("spawn", |_| Err(Obstacle::Spawn(Errno::EAGAIN, Path::new("failpoint").to_owned())));
+    let (folder, is_fallback) = choose_folder(job).ok_or(Obstacle::NoFolder)?;
+    let candidates = match program(&strings.name, search_path(job), folder) {
         Found::Here(candidates) => candidates,
         Found::Denied(file) => return Err(Obstacle::Denied(folder.join(file))),
         Found::Nowhere => return Err(Obstacle::NotFound),
@@ -166,23 +170,23 @@ fn attempt(
     let stdin = pipes::to_child().map_err(Obstacle::Pipes)?;
     let stdout = pipes::from_child().map_err(Obstacle::Pipes)?;
     let stderr = pipes::from_child().map_err(Obstacle::Pipes)?;
-    let feed = feed(stdin.ours, run.payload.clone()).map_err(pipe_error)?;
-    let out = Drain::new(stdout.ours, run.output_cap).map_err(pipe_error)?;
-    let err = Drain::new(stderr.ours, run.output_cap).map_err(pipe_error)?;
+    let feed = feed(stdin.ours, job.stdin.clone()).map_err(pipe_error)?;
+    let out = Drain::new(stdout.ours, job.template.output_cap).map_err(pipe_error)?;
+    let err = Drain::new(stderr.ours, job.template.output_cap).map_err(pipe_error)?;
 
-    let umask = run.umask.filter(|mask| own_umask != Some(*mask));
-    let envp = words.envp();
+    let umask = job.template.umask.filter(|mask| own_umask != Some(*mask));
+    let envp = strings.envp();
     let folder_text = c_path(folder).ok_or(Obstacle::NoFolder)?;
     let standard = [stdin.theirs.as_fd(), stdout.theirs.as_fd(), stderr.theirs.as_fd()];
     let started = Instant::now();
     let mut obstacle = Obstacle::NotFound;
     for candidate in &candidates {
         let Some(file) = c_path(candidate) else { continue };
-        let plan = Plan { program: &file, argv: &words.argv, envp: &envp, folder: &folder_text, standard };
+        let plan = Plan { program: &file, argv: &strings.argv, envp: &envp, folder: &folder_text, standard };
         let birth = Birth::announce();
         match umask.map_or_else(|| spawn(plan), |mask| spawn_with_umask(plan, mask)) {
             Ok(pid) => {
-                rlimits::set(pid, &run.rlimits);
+                rlimits::set(pid, &job.template.rlimits);
                 // Before anything else: from here on somebody has to answer for the process. The handler's
                 // ends go first, so that a daemon short of descriptors has one for the child.
                 drop((stdin.theirs, stdout.theirs, stderr.theirs));
@@ -219,6 +223,7 @@ fn pipe_error(error: io::Error) -> Obstacle {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::PathBuf;
 
     fn patience(timeout: Duration) -> Patience {
         Patience { until: Instant::now() + timeout, tries: 0, texts_busy: 0 }

@@ -11,8 +11,8 @@
 //! 5. Never more handlers run than there are places; sessions take turns, and nested calls have places of their own
 //!    (D12). A handler's time begins with its spawn; the request's deadline covers waiting and running.
 //!
-//! The way of one run: [`Run`] -> place (`bounds`, `slots`) -> `launch` (`words`, `environment`, `locate`, `pipes`,
-//! `spawn`; failures through `explain`) -> `drive` (feeds the inputs of `child` and `stream` to the pure state
+//! The way of one [`Job`]: place (`bounds`, `slots`) -> `launch` (`exec_strings`, `environment`, `locate`, `pipes`,
+//! `spawn`; failures through `obstacle`) -> `drive` (feeds the inputs of `child` and `stream` to the pure state
 //! machine `supervise`) -> outcome. After a kill `tree` and `clean` see to descendants that have run away, and
 //! `orphans` reaps what nobody supervises (`family` tells which that is).
 
@@ -23,32 +23,34 @@ mod child;
 mod clean;
 mod drive;
 mod environment;
+mod exec_strings;
 mod exit;
-mod explain;
 // Only Linux adopts orphans; elsewhere nobody asks which children are ours.
 #[cfg_attr(not(target_os = "linux"), allow(dead_code, unused_imports))]
 mod family;
+mod job;
 mod launch;
 mod limits;
 mod locate;
+mod obstacle;
 mod orphans;
 mod pipes;
 #[cfg(target_os = "linux")]
 mod procfs;
 mod rlimits;
-mod run;
+mod runner;
 mod slots;
 mod spawn;
 mod stream;
 mod supervise;
 mod tree;
 pub mod warm;
-mod words;
 
 pub use bounds::Bounds;
 pub use environment::{Environment, RUN_VARIABLE};
 pub use hooksd_protocol::outcome::{Captured, End, Outcome};
+pub use job::{Job, JobTemplate, Program};
 pub use limits::{KILL_WAIT, LONGEST_TIMEOUT, OUTPUT_CAP, OUTPUT_GRACE, QUEUE_LONGEST};
 pub use orphans::adopt_orphans;
 pub use rlimits::{Limited, Rlimit, Rlimits, raise_descriptors};
-pub use run::{Admission, Program, Run, Runner, Turn};
+pub use runner::{Admission, Runner, Turn};

@@ -102,7 +102,7 @@ pub(crate) const DESCRIPTORS_KEPT_PART: u64 = 4;
 pub(crate) const PROCESSES_EACH: u64 = 4;
 
 /// Handlers at once for each core. Most handlers wait for something; those that compute are held back by
-/// [`YOUNG_PER_CORE`] instead.
+/// [`STARTING_PER_CORE`] instead.
 pub(crate) const HANDLERS_PER_CORE: u64 = 128;
 
 /// Handlers at once that the number of cores alone never goes below.
@@ -125,14 +125,14 @@ pub(crate) const GOT_MOST: usize = 1_000;
 /// Waiting lanes looked at to find the one that got the fewest places: under a lock, for each place given.
 pub(crate) const LANES_COMPARED: usize = 64;
 
-/// Handlers younger than [`YOUTH`] at once for each core. Starting takes nearly all of the time of a short handler,
+/// Handlers within their [`STARTUP_WINDOW`] at once for each core. Starting takes nearly all of the time of a short handler,
 /// and what has been started competes for the cores whoever's turn it is: without this a flood of one session would
 /// be in front of another's single handler, places or not.
-pub(crate) const YOUNG_PER_CORE: usize = 8;
+pub(crate) const STARTING_PER_CORE: usize = 8;
 
-/// How long a handler counts as young: longer than a shell takes to start, short enough that handlers which only
+/// How long a handler counts as starting: longer than a shell takes to start, short enough that handlers which only
 /// wait do not hold each other up (400 a second for each core).
-pub(crate) const YOUTH: Duration = Duration::from_millis(20);
+pub(crate) const STARTUP_WINDOW: Duration = Duration::from_millis(20);
 
 /// Events at once for each level that the number of places for handlers never goes below. Events are cheap; this only
 /// keeps one session's from being projected by the thousand while another's wait.

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access};
 
-use crate::run::Run;
+use crate::job::Job;
 
 /// Folders searched when the handler has no `PATH` at all: what the C library takes.
 const DEFAULT_PATH: &str = "/bin:/usr/bin";
@@ -31,11 +31,11 @@ pub(crate) fn can_enter(folder: &Path) -> bool {
 }
 
 /// The folder that a run takes place in, and whether it is a fallback (D3).
-pub(crate) fn choose_folder(run: &Run) -> Option<(&Path, bool)> {
-    if can_enter(&run.cwd) {
-        return Some((&run.cwd, false));
+pub(crate) fn choose_folder(job: &Job) -> Option<(&Path, bool)> {
+    if can_enter(&job.template.cwd) {
+        return Some((&job.template.cwd, false));
     }
-    run.fallback_cwds.iter().find(|folder| can_enter(folder)).map(|folder| (folder.as_path(), true))
+    job.template.fallback_cwds.iter().find(|folder| can_enter(folder)).map(|folder| (folder.as_path(), true))
 }
 
 /// The files that `name` may mean for a process in `folder`.

@@ -25,14 +25,14 @@ pub(crate) struct Slots {
     places: usize,
     /// Places that one lane may hold.
     lane_most: usize,
-    young_most: usize,
+    starting_most: usize,
     state: Mutex<State>,
 }
 
 #[derive(Debug, Default)]
 struct State {
     running: usize,
-    young: usize,
+    starting: usize,
     queued: usize,
     next: u64,
     /// Places given so far.
@@ -55,13 +55,13 @@ struct Queue {
 pub(crate) struct Place {
     slots: Arc<Slots>,
     lane: Lane,
-    young: AtomicBool,
+    starting: AtomicBool,
 }
 
 impl Slots {
-    pub(crate) fn new(places: usize, young_most: usize) -> Slots {
+    pub(crate) fn new(places: usize, starting_most: usize) -> Slots {
         let others = if places > 1 { (places / OTHERS_PART).max(1) } else { 0 };
-        Slots { places, lane_most: places - others, young_most, state: Mutex::default() }
+        Slots { places, lane_most: places - others, starting_most, state: Mutex::default() }
     }
 
     pub(crate) fn places(&self) -> usize {
@@ -95,7 +95,7 @@ impl Slots {
                 waiting.over = true;
                 // A sender is only dropped after it has sent.
                 result.map_err(|_| End::Cancelled)?;
-                Ok(Place { slots: self.clone(), lane: lane.clone(), young: AtomicBool::new(true) })
+                Ok(Place { slots: self.clone(), lane: lane.clone(), starting: AtomicBool::new(true) })
             }
             () = cancel.cancelled() => Err(End::Cancelled),
             () = tokio::time::sleep_until(deadline.into()) => Err(End::QueuedOut),
@@ -108,7 +108,7 @@ impl Slots {
 
     /// Gives free places to whoever is next.
     fn grant(&self, state: &mut State) {
-        while state.running < self.places && state.young < self.young_most {
+        while state.running < self.places && state.starting < self.starting_most {
             let Some(turn) = self.next(state) else { return };
             let Some(lane) = state.turns.remove(turn) else { return };
             let Some(queue) = state.lanes.get_mut(&lane) else { continue };
@@ -118,7 +118,7 @@ impl Slots {
                 queue.running += 1;
                 queue.got += 1;
                 state.running += 1;
-                state.young += 1;
+                state.starting += 1;
                 state.given += 1;
             }
             if !queue.waiting.is_empty() {
@@ -142,10 +142,10 @@ impl Slots {
         next.map(|(turn, _)| turn)
     }
 
-    fn give_back(&self, lane: &Lane, young: bool) {
+    fn give_back(&self, lane: &Lane, starting: bool) {
         let mut state = self.lock();
         state.running -= 1;
-        state.young -= usize::from(young);
+        state.starting -= usize::from(starting);
         if let Some(queue) = state.lanes.get_mut(lane) {
             queue.running -= 1;
             if queue.running == 0 && queue.waiting.is_empty() {
@@ -211,11 +211,11 @@ impl Drop for Waiting<'_> {
 }
 
 impl Place {
-    /// It is no longer young: another may start.
-    pub(crate) fn settle(&self) {
-        if self.young.swap(false, Ordering::AcqRel) {
+    /// Its handler has started: another may.
+    pub(crate) fn mark_started(&self) {
+        if self.starting.swap(false, Ordering::AcqRel) {
             let mut state = self.slots.lock();
-            state.young -= 1;
+            state.starting -= 1;
             self.slots.grant(&mut state);
         }
     }
@@ -223,7 +223,7 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.slots.give_back(&self.lane, *self.young.get_mut());
+        self.slots.give_back(&self.lane, *self.starting.get_mut());
     }
 }
 

@@ -38,7 +38,7 @@ async fn until_queued(slots: &Arc<Slots>, count: usize) {
 
 fn running_and_young(slots: &Slots) -> (usize, usize) {
     let state = slots.lock();
-    (state.running, state.young)
+    (state.running, state.starting)
 }
 
 fn lanes_and_turns(slots: &Slots) -> (usize, usize) {
@@ -111,8 +111,8 @@ async fn young_ones_hold_others_up_until_they_settle_or_end() {
     };
     let third = next(&slots);
     until_queued(&slots, 1).await;
-    first.settle();
-    first.settle();
+    first.mark_started();
+    first.mark_started();
     let third = third.await.unwrap();
     let fourth = next(&slots);
     until_queued(&slots, 1).await;

@@ -5,11 +5,11 @@ mod common;
 use std::time::{Duration, Instant};
 
 use common::{DENY, World, exists, stderr, stdout, until};
-use hooksd_runner::{End, Run};
+use hooksd_runner::{End, Job};
 
-fn with_timeout(mut run: Run, seconds: f32) -> Run {
-    run.timeout = Duration::from_millis((seconds * 1000.0) as u64);
-    run
+fn with_timeout(mut job: Job, seconds: f32) -> Job {
+    job.timeout = Duration::from_millis((seconds * 1000.0) as u64);
+    job
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -131,15 +131,15 @@ async fn closed_streams_are_not_the_end() {
 async fn b33_any_timeout_is_accepted() {
     let world = World::new();
     for timeout in [Duration::MAX, Duration::from_secs(u64::MAX), Duration::from_secs(10_000_000_000)] {
-        let mut run = world.shell("exit 2");
-        run.timeout = timeout;
-        assert_eq!(world.run(run).await.end, End::Exited(2), "{timeout:?}");
+        let mut job = world.shell("exit 2");
+        job.timeout = timeout;
+        assert_eq!(world.run(job).await.end, End::Exited(2), "{timeout:?}");
     }
     for timeout in [Duration::ZERO, Duration::from_nanos(1), Duration::from_millis(1)] {
-        let mut run = world.shell("sleep 60");
-        run.timeout = timeout;
+        let mut job = world.shell("sleep 60");
+        job.timeout = timeout;
         let start = Instant::now();
-        assert_eq!(world.run(run).await.end, End::TimedOut, "{timeout:?}");
+        assert_eq!(world.run(job).await.end, End::TimedOut, "{timeout:?}");
         assert!(start.elapsed() < Duration::from_secs(2));
     }
     world.nothing_left().await;

@@ -12,11 +12,12 @@ use tokio_util::sync::CancellationToken;
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn the_environment_is_the_one_given_and_nothing_else() {
     let world = World::new();
-    let mut run = world.argv(&["/usr/bin/env"]);
+    let mut job = world.argv(&["/usr/bin/env"]);
     let shared = [("ONLY", "this"), ("EMPTY", ""), ("TWICE", "shared"), (RUN_VARIABLE, "somebody else's")];
-    run.env = Arc::new(shared.iter().map(|(name, value)| (name.into(), value.into())).collect());
-    run.overlay = vec![("OWN".into(), "1".into()), ("TWICE".into(), "own".into())];
-    let out = stdout(&world.run(run).await);
+    Arc::make_mut(&mut job.template).env =
+        Arc::new(shared.iter().map(|(name, value)| (name.into(), value.into())).collect());
+    job.overlay = vec![("OWN".into(), "1".into()), ("TWICE".into(), "own".into())];
+    let out = stdout(&world.run(job).await);
     let (given, mark) = out.split_once(RUN_VARIABLE).unwrap();
     assert_eq!(given, "ONLY=this\nEMPTY=\nOWN=1\nTWICE=own\n");
     assert_eq!((mark.len(), mark.lines().count()), ("=\n".len() + 32, 1), "{mark}");
@@ -26,9 +27,9 @@ async fn the_environment_is_the_one_given_and_nothing_else() {
 async fn d14_the_umask_is_the_sessions() {
     let world = World::new();
     let umask = |mask| {
-        let mut run = world.shell("umask; touch made; stat -c %a made; rm made; pwd");
-        run.umask = mask;
-        world.run(run)
+        let mut job = world.shell("umask; touch made; stat -c %a made; rm made; pwd");
+        Arc::make_mut(&mut job.template).umask = mask;
+        world.run(job)
     };
     let here = world.path("");
     let here = here.to_str().unwrap().trim_end_matches('/');

@@ -24,9 +24,9 @@ async fn b01_a_handler_that_does_not_read_decides_all_the_same() {
         for _ in 0..4 {
             let runs: Vec<_> = (0..16)
                 .map(|_| {
-                    let mut run = world.shell("cat $DENY");
-                    run.payload = payload.clone();
-                    world.start(run, &cancel)
+                    let mut job = world.shell("cat $DENY");
+                    job.stdin = payload.clone();
+                    world.start(job, &cancel)
                 })
                 .collect();
             for run in runs {
@@ -41,10 +41,10 @@ async fn b01_a_handler_that_does_not_read_decides_all_the_same() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn b03_a_handler_that_copies_while_it_reads_does_not_deadlock() {
     let world = World::new();
-    let mut run = world.shell("tee /dev/stderr");
-    run.payload = payload(TWO_MEGABYTES);
-    run.timeout = Duration::from_secs(10);
-    let outcome = world.run(run).await;
+    let mut job = world.shell("tee /dev/stderr");
+    job.stdin = payload(TWO_MEGABYTES);
+    job.timeout = Duration::from_secs(10);
+    let outcome = world.run(job).await;
     assert_eq!(outcome.end, End::Exited(0));
     for stream in [&outcome.stdout, &outcome.stderr] {
         assert_eq!((stream.total, stream.bytes.len()), (TWO_MEGABYTES as u64, 100_000));
@@ -60,10 +60,10 @@ async fn b04_stdin_ends_right_after_the_payload_whatever_the_neighbours_do() {
     let neighbour = world.start(world.shell("sleep 60"), &cancel);
     let runs: Vec<_> = (0..50)
         .map(|n| {
-            let mut run = world.shell("n=$(cat | wc -c); read x; echo got $n");
+            let mut job = world.shell("n=$(cat | wc -c); read x; echo got $n");
             // On both sides of what a pipe holds.
-            run.payload = payload(if n % 2 == 0 { 173 } else { 200_000 });
-            world.start(run, &cancel)
+            job.stdin = payload(if n % 2 == 0 { 173 } else { 200_000 });
+            world.start(job, &cancel)
         })
         .collect();
     for (n, run) in runs.into_iter().enumerate() {
@@ -80,9 +80,9 @@ async fn b04_stdin_ends_right_after_the_payload_whatever_the_neighbours_do() {
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn an_empty_payload_is_an_empty_stdin() {
     let world = World::new();
-    let mut run = world.shell("wc -c");
-    run.payload = payload(0);
-    assert_eq!(stdout(&world.run(run).await).trim(), "0");
+    let mut job = world.shell("wc -c");
+    job.stdin = payload(0);
+    assert_eq!(stdout(&world.run(job).await).trim(), "0");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -101,10 +101,10 @@ async fn large_payloads_and_odd_readers() {
             "90000\n",
         ),
     ] {
-        let mut run = world.shell(line);
-        run.payload = payload(400_000);
+        let mut job = world.shell(line);
+        job.stdin = payload(400_000);
         let start = Instant::now();
-        let outcome = world.run(run).await;
+        let outcome = world.run(job).await;
         assert_eq!((&outcome.end, stdout(&outcome).as_str()), (&End::Exited(0), expected), "{line}");
         assert!(!outcome.output_left_open, "{line}");
         assert!(start.elapsed() < Duration::from_secs(10), "{line}");

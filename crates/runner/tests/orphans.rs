@@ -41,9 +41,9 @@ async fn what_has_run_away_from_a_killed_handler_is_killed_and_reaped() {
         "(setsid sh -c 'sleep 77 & sleep 77' &) ; sleep 77",
         "(setsid sh -c 'exec >/dev/null 2>&1 </dev/null; sleep 77 & sleep 77' &) ; sleep 77",
     ] {
-        let mut run = world.shell(line);
-        run.timeout = Duration::from_millis(500);
-        let outcome = world.run(run).await;
+        let mut job = world.shell(line);
+        job.timeout = Duration::from_millis(500);
+        let outcome = world.run(job).await;
         let answered = Instant::now();
         assert_eq!(outcome.end, End::TimedOut, "{line}");
         assert!(outcome.duration < Duration::from_millis(1500), "{line}: {:?}", outcome.duration);

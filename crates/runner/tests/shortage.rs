@@ -37,9 +37,9 @@ async fn d5_a_burst_beyond_the_descriptors_is_delayed_not_dropped() {
     // No room at all: given up at the handler's own timeout, or at once when cancelled.
     limit(256);
     let hoard: Vec<_> = std::iter::from_fn(|| File::open("/dev/null").ok()).collect();
-    let mut run = world.shell("exit 2");
-    run.timeout = Duration::from_millis(300);
-    let message = launch_failure(world.run(run).await);
+    let mut job = world.shell("exit 2");
+    job.timeout = Duration::from_millis(300);
+    let message = launch_failure(world.run(job).await);
     let expected = "no pipes for \"/bin/sh\": Too many open files (os error 24) for ";
     assert!(message.starts_with(expected), "{message}");
     let waiting = world.start(world.shell("exit 2"), &cancel);

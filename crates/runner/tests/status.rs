@@ -134,9 +134,9 @@ async fn b19_a_launch_that_failed_names_the_culprit_and_the_cure() {
         launch_failure(world.run(world.shell("echo a\0b")).await),
         "the command has a NUL character (U+0000) in it, which no program can be given: remove it"
     );
-    let mut run = world.shell("true");
-    run.overlay.push(("BAD".into(), "a\0b".into()));
-    assert!(launch_failure(world.run(run).await).starts_with("the environment variable \"BAD\" has a NUL"));
+    let mut job = world.shell("true");
+    job.overlay.push(("BAD".into(), "a\0b".into()));
+    assert!(launch_failure(world.run(job).await).starts_with("the environment variable \"BAD\" has a NUL"));
     assert_eq!(world.runner.children(), 0);
 }
 
@@ -149,9 +149,9 @@ async fn b19_too_much_for_the_kernel_names_the_limit() {
         "one argument or variable has 200006 bytes, more than the 131072 that the system allows (argument list \
          too long); put the command into a script file"
     );
-    let mut run = world.shell("true");
-    run.overlay.extend((0..100).map(|n| (format!("V{n}").into(), "x".repeat(120_000).into())));
-    let message = launch_failure(world.run(run).await);
+    let mut job = world.shell("true");
+    job.overlay.extend((0..100).map(|n| (format!("V{n}").into(), "x".repeat(120_000).into())));
+    let message = launch_failure(world.run(job).await);
     assert!(message.starts_with("arguments and environment together have 120"), "{message}");
 }
 
@@ -170,22 +170,22 @@ async fn argv_is_run_without_a_shell_and_found_as_execvp_does() {
         assert_eq!((outcome.end.clone(), stdout(&outcome).as_str()), (End::Exited(0), expected), "{words:?}");
     }
     // The handler's PATH, relative to the handler's cwd; the daemon's PATH does not matter.
-    let mut run = world.argv(&["relative-tool"]);
-    run.overlay = vec![("PATH".into(), "/nonexistent::/bin".into())];
-    assert_eq!(stdout(&world.run(run).await), "relative-tool\n");
+    let mut job = world.argv(&["relative-tool"]);
+    job.overlay = vec![("PATH".into(), "/nonexistent::/bin".into())];
+    assert_eq!(stdout(&world.run(job).await), "relative-tool\n");
     // A missing interpreter sends the search on.
     std::fs::create_dir(world.path("first")).unwrap();
     std::fs::create_dir(world.path("second")).unwrap();
     world.script("first/tool", "#!/nonexistent/interp\n");
     world.script("second/tool", "#!/bin/sh\necho second\n");
-    let mut run = world.argv(&["tool"]);
+    let mut job = world.argv(&["tool"]);
     let path = std::env::join_paths([world.path("first"), world.path("second")]).unwrap();
-    run.overlay = vec![("PATH".into(), path)];
-    assert_eq!(stdout(&world.run(run).await), "second\n");
+    job.overlay = vec![("PATH".into(), path)];
+    assert_eq!(stdout(&world.run(job).await), "second\n");
     // Without PATH, what the C library takes.
-    let mut run = world.argv(&["printf", "ok"]);
-    run.env = Arc::default();
-    assert_eq!(stdout(&world.run(run).await), "ok");
+    let mut job = world.argv(&["printf", "ok"]);
+    Arc::make_mut(&mut job.template).env = Arc::default();
+    assert_eq!(stdout(&world.run(job).await), "ok");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -198,11 +198,11 @@ async fn b49_shell_form_is_bin_sh() {
         ("printf a | tr a b", End::Exited(0), "b"),
         ("echo \"$0\" $#", End::Exited(0), "/bin/sh 0\n"),
     ] {
-        let mut run = world.shell(line);
-        run.overlay.push(("SHELL".into(), "/usr/bin/fish".into()));
+        let mut job = world.shell(line);
+        job.overlay.push(("SHELL".into(), "/usr/bin/fish".into()));
         // A file that an interactive shell would read.
-        run.overlay.push(("ENV".into(), world.file("rc", "exit 99", 0o644).into()));
-        let outcome = world.run(run).await;
+        job.overlay.push(("ENV".into(), world.file("rc", "exit 99", 0o644).into()));
+        let outcome = world.run(job).await;
         assert_eq!((outcome.end.clone(), stdout(&outcome).as_str()), (end, out), "{line}");
     }
 }
@@ -214,10 +214,10 @@ async fn b48_a_lost_folder_is_replaced_and_named() {
     std::fs::create_dir(&project).unwrap();
     let project_text = project.to_str().unwrap();
     for cwd in [&gone, &file, Path::new("/nul\0"), Path::new("")] {
-        let mut run = world.shell("pwd; exit 2");
-        run.cwd = cwd.to_owned();
-        run.fallback_cwds = vec![gone.clone(), project.clone(), "/".into()];
-        let outcome = world.run(run).await;
+        let mut job = world.shell("pwd; exit 2");
+        Arc::make_mut(&mut job.template).cwd = cwd.to_owned();
+        Arc::make_mut(&mut job.template).fallback_cwds = vec![gone.clone(), project.clone(), "/".into()];
+        let outcome = world.run(job).await;
         assert_eq!((outcome.end.clone(), stdout(&outcome)), (End::Exited(2), format!("{project_text}\n")));
         assert_eq!(outcome.ran_in_instead.as_deref(), Some(project_text));
     }
@@ -227,16 +227,16 @@ async fn b48_a_lost_folder_is_replaced_and_named() {
         (world.path("").to_str().unwrap().trim_end_matches('/'), None)
     );
 
-    let mut run = world.shell("exit 2");
-    run.cwd = gone.clone();
+    let mut job = world.shell("exit 2");
+    Arc::make_mut(&mut job.template).cwd = gone.clone();
     assert_eq!(
-        launch_failure(world.run(run.clone()).await),
+        launch_failure(world.run(job.clone()).await),
         format!("no directory to run in: {gone:?} does not exist; create the directory again")
     );
-    run.cwd = file.clone();
-    run.fallback_cwds = vec![gone.clone()];
+    Arc::make_mut(&mut job.template).cwd = file.clone();
+    Arc::make_mut(&mut job.template).fallback_cwds = vec![gone.clone()];
     assert_eq!(
-        launch_failure(world.run(run).await),
+        launch_failure(world.run(job).await),
         format!(
             "no directory to run in: {file:?} is not a directory, nor can it run in [{gone:?}]; create the \
              directory again"

@@ -3,18 +3,19 @@
 
 mod common;
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use common::{World, stderr, stdout, until};
 use hooksd_runner::warm::{Answer, Ask, Key, Limits, Purpose, Remark, Variables, Warm, Went};
-use hooksd_runner::{End, Outcome, Run};
+use hooksd_runner::{End, Job, Outcome};
 use tokio_util::sync::CancellationToken;
 
 /// A handler of a test.
 struct Handler {
     warm: Warm,
     key: Key,
-    run: Run,
+    job: Job,
     workers: u8,
 }
 
@@ -28,7 +29,7 @@ impl Handler {
             umask: None,
             rlimits: Default::default(),
         };
-        Handler { warm: warm.clone(), key: purpose.into(), run: world.shell(line), workers: 1 }
+        Handler { warm: warm.clone(), key: purpose.into(), job: world.shell(line), workers: 1 }
     }
 
     async fn ask(&self, payload: &str) -> Answer {
@@ -41,9 +42,9 @@ impl Handler {
             owner: Some("session"),
             workers: self.workers,
             payload,
-            timeout: self.run.timeout,
+            timeout: self.job.timeout,
         };
-        self.warm.persistent(ask, || self.run.clone(), cancel).await
+        self.warm.persistent(ask, || self.job.clone(), cancel).await
     }
 
     /// An answer that went through, and only that: its text, and whether the process was there before.
@@ -191,11 +192,11 @@ async fn time_and_cancel_kill_the_tree_and_an_answer_after_it_is_lost() {
     let line = "while read -r line; do case $line in *slow*) setsid sleep 60 & sleep 0.4;; esac; echo \"$line\"; done";
     let mut handler = Handler::new(&world, &warm, "h", line);
     handler.said("{}").await;
-    handler.run.timeout = Duration::from_millis(200);
+    handler.job.timeout = Duration::from_millis(200);
     let answer = handler.ask("slow").await;
     assert_eq!((end(&answer), stdout(&ran(&answer)).as_str()), (End::TimedOut, ""));
     world.nothing_left().await;
-    handler.run.timeout = Duration::from_secs(30);
+    handler.job.timeout = Duration::from_secs(30);
     assert_eq!(handler.said("next").await, ("next".to_owned(), false));
     let cancel = CancellationToken::new();
     let (answer, ()) = tokio::join!(handler.ask_until(b"slow", &cancel), async {
@@ -325,7 +326,7 @@ async fn large_payloads_large_lines_and_workers_that_never_read() {
     }
 
     handler = Handler::new(&world, &warm, "deaf", "sleep 60");
-    handler.run.timeout = Duration::from_millis(200);
+    handler.job.timeout = Duration::from_millis(200);
     let deaf = handler.ask_until(megabyte.as_bytes(), &CancellationToken::new()).await;
     assert_eq!(end(&deaf), End::TimedOut);
     over(&world, &warm).await;
@@ -349,7 +350,7 @@ async fn what_is_written_to_stderr_belongs_to_its_event() {
 async fn a_program_that_is_not_there_is_a_failed_launch() {
     let (world, warm) = (World::new(), Warm::default());
     let mut handler = Handler::new(&world, &warm, "h", "");
-    handler.run = world.argv(&["no-such-program"]);
+    handler.job = world.argv(&["no-such-program"]);
     let answer = handler.ask("{}").await;
     assert!(matches!(end(&answer), End::LaunchFailed { .. }), "{answer:?}");
     over(&world, &warm).await;
@@ -358,12 +359,12 @@ async fn a_program_that_is_not_there_is_a_failed_launch() {
 /// Runs prewarmed, per event when there is no process.
 async fn prewarmed(world: &World, warm: &Warm, line: &str, payload: &str) -> (Outcome, bool, Vec<Remark>) {
     let handler = Handler::new(world, warm, "p", line);
-    let run = Run { payload: payload.as_bytes().into(), ..handler.run.clone() };
+    let job = Job { stdin: payload.as_bytes().into(), ..handler.job.clone() };
     let cancel = CancellationToken::new();
-    let answer = warm.prewarmed(&handler.key, Some("session"), 1, &run, &cancel).await;
+    let answer = warm.prewarmed(&handler.key, Some("session"), 1, &job, &cancel).await;
     match answer.went {
         Went::Ran(outcome) => (outcome, answer.warm, answer.remarks),
-        Went::Cold => (world.run(run).await, false, answer.remarks),
+        Went::Cold => (world.run(job).await, false, answer.remarks),
     }
 }
 
@@ -414,7 +415,8 @@ async fn a_prewarmed_process_in_a_folder_that_was_replaced_is_not_used() {
     let (world, warm) = (World::new(), Warm::default());
     let folder = world.path("cwd");
     let cancel = CancellationToken::new();
-    let run = Run { cwd: folder.clone(), ..world.shell("cat; pwd") };
+    let mut job = world.shell("cat; pwd");
+    Arc::make_mut(&mut job.template).cwd = folder.clone();
     let key = Handler::new(&world, &warm, "p", "").key;
     for expected in [false, true, false] {
         if !expected {
@@ -423,7 +425,7 @@ async fn a_prewarmed_process_in_a_folder_that_was_replaced_is_not_used() {
             std::fs::create_dir(world.path(&format!("other{}", warm.processes()))).unwrap();
             std::fs::create_dir(&folder).unwrap();
         }
-        let answer = warm.prewarmed(&key, None, 1, &run, &cancel).await;
+        let answer = warm.prewarmed(&key, None, 1, &job, &cancel).await;
         assert_eq!(answer.warm, expected);
         until("the next waits", || warm.processes() == 1).await;
     }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use hooksd::event::fanout::{Surroundings, fan_out};
+use hooksd::event::fanout::{HandlerJobs, fan_out};
 use hooksd_config::layers::load;
 use hooksd_engine::plan::choose;
 use hooksd_engine::projection::Transcripts;
 use hooksd_engine::reduce::{Ran as Reduced, reduce};
+use hooksd_runner::JobTemplate;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -124,10 +125,10 @@ impl Case {
         let plan = chosen.plan(&snapshot, &input, &transcripts);
 
         let env = self.mark.environment(self.cwd().to_str().unwrap());
-        let mut surroundings = Surroundings::new(cwd, env.into_iter().collect());
-        surroundings.fallback_cwds = vec![self.place.base().join("fallback")];
-        surroundings.default_timeout = self.default_timeout;
-        surroundings.output_cap = self.output_cap.unwrap_or(surroundings.output_cap);
+        let mut template = JobTemplate::new(cwd, Arc::new(env.into_iter().collect()));
+        template.fallback_cwds = vec![self.place.base().join("fallback")];
+        template.output_cap = self.output_cap.unwrap_or(template.output_cap);
+        let jobs = HandlerJobs { default_timeout: self.default_timeout, ..HandlerJobs::new(template) };
         let reports = Arc::new(Mutex::new(Vec::new()));
         let hear = reports.clone();
         let progress = Arc::new(
@@ -143,8 +144,7 @@ impl Case {
             },
         );
         let started = Instant::now();
-        let outcomes =
-            fan_out(&world.runner, &plan, &surroundings, &CancellationToken::new(), Some(progress)).await;
+        let outcomes = fan_out(&world.runner, &plan, &jobs, &CancellationToken::new(), Some(progress)).await;
         let outcomes: Vec<_> = outcomes.into_iter().map(|handled| handled.outcome).collect();
         let ran: Vec<Reduced<'_>> = plan
             .selected

@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn connections_get_a_third_of_the_descriptors_or_what_handlers_leave() {
-        let most = |descriptors| most(Some(descriptors), Bounds { handlers: 192, nested: 32, young: 16 });
+        let most = |descriptors| most(Some(descriptors), Bounds { handlers: 192, nested: 32, starting: 16 });
         assert_eq!([20, 96, 1024, 20_000, 524_288].map(most), [16, 32, 341, 13_976, 392_192]);
     }
 }

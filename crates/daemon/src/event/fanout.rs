@@ -1,6 +1,5 @@
 //! One event's handlers, all at once: from a plan to outcomes in configuration order.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -8,7 +7,7 @@ use hooksd_config::{Handler, Lifecycle};
 use hooksd_engine::plan::{Plan, Selected};
 use hooksd_protocol::outcome::{End, Outcome};
 use hooksd_protocol::seconds;
-use hooksd_runner::{Environment, OUTPUT_CAP, Program, Rlimits, Run, Runner};
+use hooksd_runner::{Job, JobTemplate, Program, Runner};
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
@@ -16,76 +15,43 @@ use crate::base::handled::Handled;
 use crate::base::panic::unwound;
 use crate::event::lifecycle::{Warmth, serve};
 
-/// What is the same for all handlers of an event.
+/// How the handlers of an event are run.
 #[derive(Debug, Clone)]
-pub struct Surroundings {
-    /// The environment, without plugin overlays.
-    pub env: Arc<Environment>,
-    /// The event's working directory.
-    pub cwd: PathBuf,
-    /// Where to run when that is gone (D3), best first.
-    pub fallback_cwds: Vec<PathBuf>,
-    /// When the answer is no longer wanted (D22): no handler runs longer.
-    pub deadline: Option<Instant>,
+pub struct HandlerJobs {
+    /// What is the same for all of them; the environment is without plugin overlays.
+    pub template: Arc<JobTemplate>,
     /// Instead of the event's default time limit. Seconds.
     pub default_timeout: Option<f64>,
-    /// Bytes kept of each output stream.
-    pub output_cap: usize,
-    /// The file mode mask; none inherits the daemon's (D14).
-    pub umask: Option<u32>,
-    /// The resource limits; those that are not named are the daemon's (D14).
-    pub rlimits: Rlimits,
-    /// Whose handlers they are: sessions take turns when there are too many.
-    pub lane: Arc<str>,
-    /// How many handlers deep the event is (D12).
-    pub depth: u32,
     /// Stops handlers of the older form, which nobody waits for: neither a client that goes nor a cancel does (D11).
     pub killing: CancellationToken,
     /// Processes that are there already; without, every handler runs per event.
     pub warmth: Option<Warmth>,
 }
 
-impl Surroundings {
-    /// Handlers run in `cwd` with this environment and nothing special.
+impl HandlerJobs {
+    /// Every handler runs per event, with this template and nothing special.
     #[must_use]
-    pub fn new(cwd: PathBuf, env: Environment) -> Surroundings {
-        Surroundings {
-            env: Arc::new(env),
-            cwd,
-            fallback_cwds: Vec::new(),
-            deadline: None,
+    pub fn new(template: JobTemplate) -> HandlerJobs {
+        HandlerJobs {
+            template: Arc::new(template),
             default_timeout: None,
-            output_cap: OUTPUT_CAP,
-            umask: None,
-            rlimits: Rlimits::default(),
-            lane: Arc::default(),
-            depth: 0,
             killing: CancellationToken::new(),
             warmth: None,
         }
     }
 
-    fn run(&self, handler: &Handler, stdin: Arc<[u8]>) -> Run {
+    fn job(&self, handler: &Handler, stdin: Arc<[u8]>) -> Job {
         let program = match &handler.argv {
             Some(argv) => Program::Argv(argv.clone()),
             None => Program::Shell(handler.command.clone()),
         };
         let default = self.default_timeout.unwrap_or(handler.event.default_timeout_seconds());
-        let own = seconds::to_duration(handler.timeout.unwrap_or(default));
-        Run {
+        Job {
+            template: self.template.clone(),
             program,
-            cwd: self.cwd.clone(),
-            fallback_cwds: self.fallback_cwds.clone(),
-            env: self.env.clone(),
             overlay: handler.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
-            payload: stdin,
-            timeout: own,
-            deadline: self.deadline,
-            output_cap: self.output_cap,
-            umask: self.umask,
-            rlimits: self.rlimits.clone(),
-            lane: self.lane.clone(),
-            depth: self.depth,
+            stdin,
+            timeout: seconds::to_duration(handler.timeout.unwrap_or(default)),
         }
     }
 }
@@ -99,32 +65,32 @@ pub type Progress = Arc<dyn Fn(&Handler, Option<&Handled>) + Send + Sync>;
 pub async fn fan_out(
     runner: &Runner,
     plan: &Plan,
-    surroundings: &Surroundings,
+    jobs: &HandlerJobs,
     cancel: &CancellationToken,
     progress: Option<Progress>,
 ) -> Vec<Handled> {
     if let [selected] = plan.selected.as_slice()
         && selected.handler.lifecycle == Lifecycle::Persistent
     {
-        return vec![alone(runner, selected, surroundings, cancel, progress).await];
+        return vec![alone(runner, selected, jobs, cancel, progress).await];
     }
     let mut running = JoinSet::new();
     let asked = Some(Instant::now());
     let mut outcomes = vec![Handled { asked, ..Handled::default() }; plan.selected.len()];
     for (index, selected) in plan.selected.iter().enumerate() {
         let Some(stdin) = selected.stdin.clone() else { continue };
-        let run = surroundings.run(&selected.handler, stdin);
+        let job = jobs.job(&selected.handler, stdin);
         let (runner, progress) = (runner.clone(), progress.clone());
-        let warmth = surroundings.warmth.clone();
+        let warmth = jobs.warmth.clone();
         let may_be_warm = warmth.is_some() && selected.handler.lifecycle != Lifecycle::PerEvent;
         let handler = selected.handler.clone();
-        let cancel = if handler.legacy.is_some() { &surroundings.killing } else { cancel }.clone();
+        let cancel = if handler.legacy.is_some() { &jobs.killing } else { cancel }.clone();
         // A task each: a spawn holds its thread until the new process has started.
         running.spawn(async move {
-            // A warm process has its place already; without one the run asks for it.
+            // A warm process has its place already; without one the job asks for it.
             let admission = match may_be_warm {
                 true => None,
-                false => match runner.admit(&run, &cancel).await {
+                false => match runner.admit(&job, &cancel).await {
                     Ok(admission) => Some(admission),
                     Err(outcome) => {
                         return (index, Handled { outcome: Some(outcome), ..Handled::default() });
@@ -136,7 +102,7 @@ pub async fn fan_out(
             }
             #[cfg(feature = "failpoints")]
             fail::fail_point!("handler");
-            let handled = serve(&runner, warmth.as_ref(), &handler, run, admission, &cancel).await;
+            let handled = serve(&runner, warmth.as_ref(), &handler, job, admission, &cancel).await;
             if let Some(progress) = &progress {
                 progress(&handler, Some(&handled));
             }
@@ -171,17 +137,17 @@ fn lost() -> Outcome {
 async fn alone(
     runner: &Runner,
     selected: &Selected,
-    surroundings: &Surroundings,
+    jobs: &HandlerJobs,
     cancel: &CancellationToken,
     progress: Option<Progress>,
 ) -> Handled {
     let Some(stdin) = selected.stdin.clone() else { return Handled::default() };
-    let run = surroundings.run(&selected.handler, stdin);
+    let job = jobs.job(&selected.handler, stdin);
     let tell =
         |ended: Option<&Handled>| progress.iter().for_each(|progress| progress(&selected.handler, ended));
     tell(None);
     let asked = Some(Instant::now());
-    let serving = Box::pin(serve(runner, surroundings.warmth.as_ref(), &selected.handler, run, None, cancel));
+    let serving = Box::pin(serve(runner, jobs.warmth.as_ref(), &selected.handler, job, None, cancel));
     let handled = unwound(serving).await;
     let handled = handled.unwrap_or_else(|_| Handled { outcome: Some(lost()), ..Handled::default() });
     tell(Some(&handled));

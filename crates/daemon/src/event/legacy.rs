@@ -12,7 +12,7 @@ use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::methods::{LegacyCommand, LegacyEmitted, LegacyName};
 use hooksd_protocol::outcome::{End, Outcome};
 use hooksd_protocol::seconds;
-use hooksd_runner::{Environment, OUTPUT_CAP, Program, Run};
+use hooksd_runner::{Job, JobTemplate, Program};
 use uuid::Uuid;
 
 use crate::base::budget::RequestPermit;
@@ -43,32 +43,31 @@ pub(crate) fn emit(
     let settings = &daemon.settings;
     let env =
         config.handler_environment(settings, &session.id, &Uuid::new_v4().to_string(), Lifecycle::PerEvent);
-    let env: Arc<Environment> = Arc::new(env.into_iter().collect());
     let mut fallback_cwds = vec![config.root.clone()];
     fallback_cwds.extend(settings.home.clone());
-    let payload: Arc<[u8]> = stdin.into_bytes().into();
+    let template = Arc::new(JobTemplate {
+        fallback_cwds,
+        umask: session.umask,
+        rlimits: session.rlimits.clone(),
+        lane: session.id.clone(),
+        depth: config.depth(),
+        ..JobTemplate::new(config.params.cwd.clone(), Arc::new(env.into_iter().collect()))
+    });
+    let stdin: Arc<[u8]> = stdin.into_bytes().into();
     for command in commands {
-        let run = Run {
+        let job = Job {
+            template: template.clone(),
             program: Program::Argv(command.argv.clone()),
-            cwd: config.params.cwd.clone(),
-            fallback_cwds: fallback_cwds.clone(),
-            env: env.clone(),
             overlay: Vec::new(),
-            payload: payload.clone(),
+            stdin: stdin.clone(),
             timeout: seconds::to_duration(LEGACY_TIMEOUT_SECONDS),
-            output_cap: OUTPUT_CAP,
-            deadline: None,
-            umask: session.umask,
-            rlimits: session.rlimits.clone(),
-            lane: session.id.clone(),
-            depth: config.depth(),
         };
         let (runner, cancel, running) =
             (daemon.runner.clone(), daemon.stop.killing.clone(), session.begin_event());
         let (feed, permit) = (daemon.feed.clone(), permit.cloned());
         daemon.events.spawn(async move {
             let _until_the_end = permit;
-            let outcome = runner.run(run, &cancel).await;
+            let outcome = runner.run(job, &cancel).await;
             report(running.session(), &feed, event, &command, &outcome);
         });
     }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use hooksd_config::{Handler, Lifecycle};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_runner::warm::{Answer, Ask, Key, Purpose, Remark, Variables, Warm, Went};
-use hooksd_runner::{Admission, Environment, Run, Runner};
+use hooksd_runner::{Admission, Environment, Job, JobTemplate, Runner};
 use tokio_util::sync::CancellationToken;
 
 use crate::base::handled::Handled;
@@ -40,37 +40,39 @@ impl std::fmt::Debug for Warmth {
 }
 
 impl Warmth {
-    fn key(&self, handler: &Handler, folder: PathBuf, variables: Variables, run: &Run) -> Key {
-        let (umask, rlimits) = (run.umask, run.rlimits.clone());
+    fn key(&self, handler: &Handler, folder: PathBuf, variables: Variables, job: &Job) -> Key {
+        let (umask, rlimits) = (job.template.umask, job.template.rlimits.clone());
         let (snapshot, handler) = (self.snapshot.clone(), handler.id.clone());
         Purpose { snapshot, handler, folder, variables, umask, rlimits }.into()
     }
 
-    async fn answer(&self, handler: &Handler, run: &Run, cancel: &CancellationToken) -> Option<Answer> {
+    async fn answer(&self, handler: &Handler, job: &Job, cancel: &CancellationToken) -> Option<Answer> {
         let owner = self.owner.as_deref();
         match handler.lifecycle {
             Lifecycle::PerEvent => None,
             Lifecycle::Persistent => {
-                let key = self.key(handler, self.root.clone(), self.persistent.clone(), run);
+                let key = self.key(handler, self.root.clone(), self.persistent.clone(), job);
                 let ask = Ask {
                     key: &key,
                     owner,
                     workers: handler.workers,
-                    payload: &run.payload,
-                    timeout: until(run),
+                    payload: &job.stdin,
+                    timeout: until(job),
                 };
-                let spec = || Run {
+                let template = || JobTemplate {
                     cwd: self.root.clone(),
                     env: environment(&self.persistent),
                     deadline: None,
-                    ..run.clone()
+                    ..(*job.template).clone()
                 };
+                let spec = || Job { template: Arc::new(template()), ..job.clone() };
                 Some(self.warm.persistent(ask, spec, cancel).await)
             }
             Lifecycle::Prewarmed => {
                 let variables = (self.prewarmed)();
-                let ahead = Run { env: environment(&variables), timeout: until(run), ..run.clone() };
-                let key = self.key(handler, run.cwd.clone(), variables, run);
+                let template = JobTemplate { env: environment(&variables), ..(*job.template).clone() };
+                let ahead = Job { template: Arc::new(template), timeout: until(job), ..job.clone() };
+                let key = self.key(handler, job.template.cwd.clone(), variables, job);
                 Some(self.warm.prewarmed(&key, owner, handler.workers, &ahead, cancel).await)
             }
         }
@@ -78,9 +80,9 @@ impl Warmth {
 }
 
 /// The handler's own time, or less where the request's deadline comes first (D22).
-fn until(run: &Run) -> Duration {
-    let left = run.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
-    run.timeout.min(left.unwrap_or(Duration::MAX))
+fn until(job: &Job) -> Duration {
+    let left = job.template.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+    job.timeout.min(left.unwrap_or(Duration::MAX))
 }
 
 fn environment(variables: &Variables) -> Arc<Environment> {
@@ -92,18 +94,18 @@ pub(crate) async fn serve(
     runner: &Runner,
     warmth: Option<&Warmth>,
     handler: &Handler,
-    run: Run,
+    job: Job,
     admission: Option<Admission>,
     cancel: &CancellationToken,
 ) -> Handled {
     let answer = match warmth {
-        Some(warmth) => warmth.answer(handler, &run, cancel).await,
+        Some(warmth) => warmth.answer(handler, &job, cancel).await,
         None => None,
     };
     let Some(Answer { went, warm, remarks }) = answer else {
         let outcome = match admission {
-            Some(admission) => runner.run_admitted(run, admission, cancel).await,
-            None => runner.run(run, cancel).await,
+            Some(admission) => runner.run_admitted(job, admission, cancel).await,
+            None => runner.run(job, cancel).await,
         };
         return Handled { outcome: Some(outcome), ..Handled::default() };
     };
@@ -111,7 +113,7 @@ pub(crate) async fn serve(
     match went {
         Went::Ran(outcome) => Handled { outcome: Some(outcome), warm, remarks, asked: None },
         Went::Cold => {
-            Handled { outcome: Some(runner.run(run, cancel).await), warm: false, remarks, asked: None }
+            Handled { outcome: Some(runner.run(job, cancel).await), warm: false, remarks, asked: None }
         }
     }
 }

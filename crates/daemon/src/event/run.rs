@@ -15,14 +15,14 @@ use hooksd_protocol::methods::{HandlerReport, InvokeOptions, InvokeResult, Proto
 use hooksd_protocol::outcome::End;
 use hooksd_protocol::rpc::{RpcError, error_code};
 use hooksd_protocol::seconds::milliseconds;
-use hooksd_runner::Environment;
 use hooksd_runner::warm::Variables;
+use hooksd_runner::{Environment, JobTemplate};
 use tokio_util::sync::CancellationToken;
 
 use crate::base::handled::Handled;
 use crate::base::variables::MAX_DEPTH;
 use crate::base::work::blocking;
-use crate::event::fanout::{Progress, Surroundings, fan_out};
+use crate::event::fanout::{HandlerJobs, Progress, fan_out};
 use crate::event::legacy;
 use crate::event::lifecycle::Warmth;
 use crate::event::recorder::{Ended, EventRecorder, report};
@@ -196,15 +196,14 @@ impl EventRun {
             return Vec::new();
         }
         let warm = plan.selected.iter().any(|selected| selected.handler.lifecycle != Lifecycle::PerEvent);
-        let surroundings = Surroundings { warmth: warm.then(|| self.warmth()), ..self.surroundings() };
-        fan_out(
-            &self.daemon.runner,
-            plan,
-            &surroundings,
-            cancel,
-            self.recorder().progress(self.progress.clone()),
-        )
-        .await
+        let jobs = HandlerJobs {
+            template: Arc::new(self.job_template()),
+            default_timeout: None,
+            killing: self.daemon.stop.killing.clone(),
+            warmth: warm.then(|| self.warmth()),
+        };
+        fan_out(&self.daemon.runner, plan, &jobs, cancel, self.recorder().progress(self.progress.clone()))
+            .await
     }
 
     /// What is started ahead knows of no event, and what stays knows of no session either: sessions with the same
@@ -230,7 +229,7 @@ impl EventRun {
         }
     }
 
-    fn surroundings(&self) -> Surroundings {
+    fn job_template(&self) -> JobTemplate {
         let (config, daemon) = (self.context.config.clone(), self.daemon.clone());
         let (session, invocation) = (self.context.session.id.clone(), self.context.id);
         let env = move || {
@@ -239,15 +238,14 @@ impl EventRun {
         };
         let mut fallback_cwds = vec![self.context.config.root.clone()];
         fallback_cwds.extend(self.daemon.settings.home.clone());
-        Surroundings {
+        JobTemplate {
             fallback_cwds,
             deadline: self.context.deadline,
             umask: self.context.session.umask,
             rlimits: self.context.session.rlimits.clone(),
             lane: self.context.session.id.clone(),
             depth: self.context.config.depth(),
-            killing: self.daemon.stop.killing.clone(),
-            ..Surroundings::new(self.context.cwd.clone(), Environment::later(env))
+            ..JobTemplate::new(self.context.cwd.clone(), Arc::new(Environment::later(env)))
         }
     }
 

@@ -37,8 +37,8 @@ pub use limits::{
 pub use persistent::Ask;
 
 use crate::bounds::Bounds;
+use crate::launch::Launcher;
 use crate::limits::KILL_WAIT;
-use crate::run::{Runner, Shared};
 use health::Health;
 use limits::SWEEP;
 use prewarmed::Waiting;
@@ -83,7 +83,7 @@ pub struct Warm {
 #[derive(Debug)]
 struct Inner {
     /// Counts warm processes apart from handlers that run.
-    shared: Arc<Shared>,
+    launcher: Launcher,
     limits: Limits,
     workers: Mutex<Shelf<Worker>>,
     worker_places: Arc<Semaphore>,
@@ -117,7 +117,7 @@ impl Warm {
             ..limits
         };
         let inner = Inner {
-            shared: Runner::new().shared,
+            launcher: Launcher::new(),
             workers: Mutex::default(),
             worker_places: Arc::new(Semaphore::new(limits.most_persistent)),
             waiting: Mutex::default(),
@@ -133,7 +133,7 @@ impl Warm {
     /// Processes that are alive, idle or not.
     #[must_use]
     pub fn processes(&self) -> usize {
-        self.inner.shared.children.load(Ordering::Acquire)
+        self.inner.launcher.children()
     }
 
     /// This owner (a session) no longer needs what it has used: processes without another owner end after the event in

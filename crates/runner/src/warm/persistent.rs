@@ -15,8 +15,8 @@ use super::line::as_line;
 use super::shelf::Gate;
 use super::worker::{Found, Worker, quote};
 use super::{Answer, Key, Remark, Warm, Went, lock, place};
+use crate::job::Job;
 use crate::limits::LONGEST_TIMEOUT;
-use crate::run::Run;
 
 /// What an event wants of a persistent handler.
 #[derive(Debug)]
@@ -54,7 +54,7 @@ impl Warm {
     pub async fn persistent(
         &self,
         ask: Ask<'_>,
-        spec: impl Fn() -> Run,
+        spec: impl Fn() -> Job,
         cancel: &CancellationToken,
     ) -> Answer {
         let asked = Instant::now();
@@ -125,7 +125,7 @@ enum Again {
 
 impl Event<'_> {
     /// A process that waits, or a new one.
-    async fn process(&mut self, spec: &impl Fn() -> Run, cancel: &CancellationToken) -> Process {
+    async fn process(&mut self, spec: &impl Fn() -> Job, cancel: &CancellationToken) -> Process {
         let inner = &self.warm.inner;
         loop {
             let idle = lock(&inner.workers).known(self.key, self.slot).and_then(|slot| slot.take());
@@ -153,7 +153,7 @@ impl Event<'_> {
             self.warm.retire(evicted);
         }
         self.warm.begin_sweeping();
-        match Worker::start(&inner.shared, &spec(), place, cancel).await {
+        match Worker::start(&inner.launcher, &spec(), place, cancel).await {
             Ok(worker) => Process::Here(Box::new(worker), false),
             Err(end) => Process::NotStarted(end),
         }

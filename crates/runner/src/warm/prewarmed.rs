@@ -1,6 +1,7 @@
 //! A process per event, started ahead and waiting on stdin. From the payload on it is an ordinary run.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use tokio::sync::OwnedSemaphorePermit;
@@ -10,9 +11,9 @@ use super::health::Fitness;
 use super::limits::FAILURES_MOST;
 use super::{Answer, Key, Remark, Warm, Went, lock, place};
 use crate::drive::drive;
-use crate::launch::{Launched, launch_with};
+use crate::job::Job;
+use crate::launch::Launched;
 use crate::limits::{KILL_WAIT, LONGEST_TIMEOUT};
-use crate::run::Run;
 use crate::stream::Feed;
 
 /// A process that waits for its event.
@@ -46,19 +47,19 @@ fn identity(folder: &Path) -> Option<(u64, u64)> {
 }
 
 impl Warm {
-    /// Runs an event in a process that waits for it, if there is one; `run` is the run with its payload. Afterwards one
+    /// Runs an event in a process that waits for it, if there is one; `job` has its payload. Afterwards one
     /// is started for the next event, and as many as `ahead` may wait.
     pub async fn prewarmed(
         &self,
         key: &Key,
         owner: Option<&str>,
         ahead: u8,
-        run: &Run,
+        job: &Job,
         cancel: &CancellationToken,
     ) -> Answer {
         let cold = |remarks| Answer { went: Went::Cold, warm: false, remarks };
         let asked = Instant::now();
-        if self.is_stopping() || run.refusal(cancel).is_some() {
+        if self.is_stopping() || job.refusal(cancel).is_some() {
             return cold(Vec::new());
         }
         let slot = {
@@ -73,28 +74,29 @@ impl Warm {
             slot.id
         };
         let mut remarks = Vec::new();
-        let Some(waiting) = self.take(key, slot, run, &mut remarks) else {
-            self.refill(key, slot, ahead, run);
+        let Some(waiting) = self.take(key, slot, job, &mut remarks) else {
+            self.refill(key, slot, ahead, job);
             return cold(remarks);
         };
         let Waiting { mut launched, place, .. } = waiting;
         // The place is for those that wait.
         drop(place);
-        let fed = launched.stdin.into_pipe().map(|pipe| Feed::new(pipe.into_inner(), run.payload.clone()));
+        let fed = launched.stdin.into_pipe().map(|pipe| Feed::new(pipe.into_inner(), job.stdin.clone()));
         launched.stdin = match fed {
             Some(Ok(feed)) => feed,
             // Nobody reads: as if it had all been read.
             Some(Err(_)) | None => Feed::closed(),
         };
         (launched.started, launched.spawn) = (Instant::now(), Duration::ZERO);
-        let end = launched.started + run.timeout.min(LONGEST_TIMEOUT);
-        let outcome = drive(launched, run.deadline.map_or(end, |deadline| deadline.min(end)), cancel).await;
-        self.refill(key, slot, ahead, run);
+        let end = launched.started + job.timeout.min(LONGEST_TIMEOUT);
+        let outcome =
+            drive(launched, job.template.deadline.map_or(end, |deadline| deadline.min(end)), cancel).await;
+        self.refill(key, slot, ahead, job);
         Answer { went: Went::Ran(outcome), warm: true, remarks }
     }
 
     /// A process that still waits, in the folder that is there now.
-    fn take(&self, key: &Key, slot: u64, run: &Run, remarks: &mut Vec<Remark>) -> Option<Waiting> {
+    fn take(&self, key: &Key, slot: u64, job: &Job, remarks: &mut Vec<Remark>) -> Option<Waiting> {
         loop {
             let mut waiting = lock(&self.inner.waiting).known(key, slot)?.take()?;
             if waiting.has_ended() {
@@ -106,7 +108,7 @@ impl Warm {
                 }
                 continue;
             }
-            if waiting.folder.is_some() && waiting.folder == identity(&run.cwd) {
+            if waiting.folder.is_some() && waiting.folder == identity(&job.template.cwd) {
                 if let Some(slot) = lock(&self.inner.waiting).known(key, slot) {
                     slot.health.succeeded();
                 }
@@ -117,7 +119,7 @@ impl Warm {
     }
 
     /// Starts one for the next event, in the background.
-    fn refill(&self, key: &Key, slot: u64, ahead: u8, run: &Run) {
+    fn refill(&self, key: &Key, slot: u64, ahead: u8, job: &Job) {
         let fit = lock(&self.inner.waiting).known(key, slot).is_some_and(|slot| {
             slot.idle() < usize::from(ahead.max(1)) && slot.health.fitness(Instant::now()) != Fitness::Unfit
         });
@@ -128,13 +130,14 @@ impl Warm {
         let Some((place, evicted)) = room else { return };
         self.end(Vec::new(), evicted.into_iter().collect());
         self.begin_sweeping();
-        let (warm, key, run) = (self.clone(), key.clone(), run.clone());
+        let (warm, key, mut job) = (self.clone(), key.clone(), job.clone());
         self.inner.tasks.spawn(async move {
-            let folder = identity(&run.cwd);
+            let folder = identity(&job.template.cwd);
             let stop = &warm.inner.stopping;
             // The deadline is that of the event that has just ended.
-            let run = Run { deadline: None, ..run };
-            let Ok(launched) = launch_with(Feed::held, &warm.inner.shared, &run, None, stop).await else {
+            Arc::make_mut(&mut job.template).deadline = None;
+            let launcher = &warm.inner.launcher;
+            let Ok(launched) = launcher.launch_with(Feed::held, &job, None, stop).await else {
                 // The event itself will say why it cannot be started.
                 return;
             };

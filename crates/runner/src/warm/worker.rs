@@ -11,9 +11,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::line::Heard;
 use crate::child::Child;
-use crate::launch::launch_with;
+use crate::job::Job;
+use crate::launch::Launcher;
 use crate::limits::KILL_WAIT;
-use crate::run::{Run, Shared};
 use crate::stream::Feed;
 
 /// Bytes quoted of what a process has printed out of step.
@@ -47,14 +47,14 @@ pub(crate) enum Found {
 }
 
 impl Worker {
-    /// Starts one. Waits out shortages as any launch does, within the run's time.
+    /// Starts one. Waits out shortages as any launch does, within the job's time.
     pub(crate) async fn start(
-        shared: &Shared,
-        run: &Run,
+        launcher: &Launcher,
+        job: &Job,
         place: OwnedSemaphorePermit,
         cancel: &CancellationToken,
     ) -> Result<Worker, End> {
-        let launched = launch_with(Feed::held, shared, run, None, cancel).await?;
+        let launched = launcher.launch_with(Feed::held, job, None, cancel).await?;
         let pipes = (launched.stdin.into_pipe(), launched.stdout.into_pipe(), launched.stderr.into_pipe());
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
             let message = "its pipes were closed before it began; please report this".to_owned();
@@ -66,7 +66,7 @@ impl Worker {
             stdout,
             stderr,
             ran_in_instead: launched.ran_in_instead,
-            cap: run.output_cap,
+            cap: job.template.output_cap,
             served: 0,
             place: Some(place),
         })

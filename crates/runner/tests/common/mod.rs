@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-use hooksd_runner::{End, OUTPUT_CAP, Outcome, Program, Run, Runner};
+use hooksd_runner::{End, Job, JobTemplate, Outcome, Program, Runner};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use tokio_util::sync::CancellationToken;
@@ -46,40 +46,33 @@ impl World {
         ]
     }
 
-    pub fn program(&self, program: Program) -> Run {
-        Run {
+    pub fn program(&self, program: Program) -> Job {
+        let template = JobTemplate::new(self.path(""), Arc::new(self.env().into_iter().collect()));
+        Job {
+            template: Arc::new(JobTemplate { lane: "test".into(), ..template }),
             program,
-            cwd: self.path(""),
-            fallback_cwds: Vec::new(),
-            env: Arc::new(self.env().into_iter().collect()),
             overlay: Vec::new(),
-            payload: Arc::from(&br#"{"hook_event_name":"PreToolUse"}"#[..]),
+            stdin: Arc::from(&br#"{"hook_event_name":"PreToolUse"}"#[..]),
             timeout: Duration::from_secs(30),
-            deadline: None,
-            output_cap: OUTPUT_CAP,
-            umask: None,
-            rlimits: Default::default(),
-            lane: "test".into(),
-            depth: 0,
         }
     }
 
-    pub fn shell(&self, line: &str) -> Run {
+    pub fn shell(&self, line: &str) -> Job {
         self.program(Program::Shell(line.to_owned()))
     }
 
-    pub fn argv(&self, words: &[&str]) -> Run {
+    pub fn argv(&self, words: &[&str]) -> Job {
         self.program(Program::Argv(words.iter().map(|word| (*word).to_owned()).collect()))
     }
 
-    pub async fn run(&self, run: Run) -> Outcome {
-        self.runner.run(run, &CancellationToken::new()).await
+    pub async fn run(&self, job: Job) -> Outcome {
+        self.runner.run(job, &CancellationToken::new()).await
     }
 
     /// Runs it beside this test, until it ends or the token says so.
-    pub fn start(&self, run: Run, cancel: &CancellationToken) -> tokio::task::JoinHandle<Outcome> {
+    pub fn start(&self, job: Job, cancel: &CancellationToken) -> tokio::task::JoinHandle<Outcome> {
         let (runner, cancel) = (self.runner.clone(), cancel.clone());
-        tokio::spawn(async move { runner.run(run, &cancel).await })
+        tokio::spawn(async move { runner.run(job, &cancel).await })
     }
 
     /// Writes an executable file.

@@ -1,30 +1,30 @@
-//! The strings of a run as the kernel wants them: terminated by NUL, and without one inside.
+//! The strings of a job as the kernel wants them: terminated by NUL, and without one inside.
 
 use std::ffi::{CStr, CString, OsStr};
 
 use crate::environment::{Mark, RUN_VARIABLE, nul, pair};
-use crate::run::{Program, Run};
+use crate::job::{Job, Program};
 
 /// The shell of every shell-form handler, on every system.
 pub(crate) const SHELL: &str = "/bin/sh";
 
-/// Arguments and environment of one run.
+/// Arguments and environment of one job.
 #[derive(Debug)]
-pub(crate) struct Words<'a> {
+pub(crate) struct ExecStrings<'a> {
     /// The program's name as written: `argv[0]`.
     pub(crate) name: String,
     /// All arguments, the name included.
     pub(crate) argv: Vec<CString>,
-    run: &'a Run,
+    job: &'a Job,
     mark: &'a Mark,
     /// The handler's own variables as `NAME=value`.
     overlay: Vec<CString>,
 }
 
-impl<'a> Words<'a> {
+impl<'a> ExecStrings<'a> {
     /// Builds them; the error says where a NUL is, for people.
-    pub(crate) fn new(run: &'a Run, mark: &'a Mark) -> Result<Words<'a>, String> {
-        let (name, argv) = match &run.program {
+    pub(crate) fn new(job: &'a Job, mark: &'a Mark) -> Result<ExecStrings<'a>, String> {
+        let (name, argv) = match &job.program {
             Program::Shell(line) => {
                 let line = CString::new(line.as_str()).map_err(|_| nul("the command"))?;
                 (SHELL.to_owned(), vec![c_string(SHELL)?, c_string("-c")?, line])
@@ -35,18 +35,18 @@ impl<'a> Words<'a> {
                 (name, argv)
             }
         };
-        if let Some(fault) = run.env.fault() {
+        if let Some(fault) = job.template.env.fault() {
             return Err(fault.to_owned());
         }
-        let overlay = run.overlay.iter().map(|(name, value)| pair(name, value)).collect::<Result<_, _>>()?;
-        Ok(Words { name, argv, run, mark, overlay })
+        let overlay = job.overlay.iter().map(|(name, value)| pair(name, value)).collect::<Result<_, _>>()?;
+        Ok(ExecStrings { name, argv, job, mark, overlay })
     }
 
     /// The environment as `NAME=value`: what is shared, the handler's own, the run's mark.
     pub(crate) fn envp(&self) -> Vec<&CStr> {
-        let mut anew: Vec<&OsStr> = self.run.overlay.iter().map(|(name, _)| name.as_os_str()).collect();
+        let mut anew: Vec<&OsStr> = self.job.overlay.iter().map(|(name, _)| name.as_os_str()).collect();
         anew.push(OsStr::new(RUN_VARIABLE));
-        let mut envp: Vec<&CStr> = self.run.env.without(anew).collect();
+        let mut envp: Vec<&CStr> = self.job.template.env.without(anew).collect();
         envp.extend(self.overlay.iter().map(CString::as_c_str));
         envp.push(self.mark.as_c_str());
         envp
@@ -69,9 +69,9 @@ impl<'a> Words<'a> {
 }
 
 /// The `PATH` of the handler's environment.
-pub(crate) fn search_path(run: &Run) -> Option<&OsStr> {
-    let own = run.overlay.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
-    own.or_else(|| run.env.get("PATH"))
+pub(crate) fn search_path(job: &Job) -> Option<&OsStr> {
+    let own = job.overlay.iter().find(|(name, _)| name == "PATH").map(|(_, value)| value.as_os_str());
+    own.or_else(|| job.template.env.get("PATH"))
 }
 
 fn c_string(word: &str) -> Result<CString, String> {

@@ -3,23 +3,45 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::unistd::{AccessFlags, access};
 
-use crate::launch::{Obstacle, is_shortage};
+use crate::exec_strings::{ExecStrings, SHELL, search_path};
+use crate::job::Job;
 use crate::limits::{LONGEST_STRING, SHEBANG_BYTES};
-use crate::run::Run;
-use crate::words::{SHELL, Words, search_path};
 
-/// The line.
-pub(crate) fn explain(obstacle: &Obstacle, run: &Run, words: &Words<'_>, waited: Duration) -> String {
-    let name = &words.name;
+/// Why an attempt failed.
+#[derive(Debug)]
+pub(crate) enum Obstacle {
+    /// Neither the cwd nor any fallback can be entered.
+    NoFolder,
+    /// The folder went away between the look and the spawn.
+    FolderVanished,
+    /// No program of that name in the search path.
+    NotFound,
+    /// The search path has only this, which may not be executed.
+    Denied(PathBuf),
+    /// The kernel refused to make the pipes.
+    Pipes(Errno),
+    /// The kernel refused to start this file, seen from the daemon.
+    Spawn(Errno, PathBuf),
+}
+
+/// Whether the system may have it again in a moment.
+pub(crate) fn is_shortage(errno: Errno) -> bool {
+    [Errno::EAGAIN, Errno::EMFILE, Errno::ENFILE, Errno::ENOMEM, Errno::ENOBUFS, Errno::ENOSPC]
+        .contains(&errno)
+}
+
+/// Why the handler did not start, in one line.
+pub(crate) fn explain(obstacle: &Obstacle, job: &Job, strings: &ExecStrings<'_>, waited: Duration) -> String {
+    let name = &strings.name;
     match obstacle {
         Obstacle::NoFolder | Obstacle::FolderVanished => {
-            let cwd = &run.cwd;
+            let cwd = &job.template.cwd;
             let state = if cwd.is_dir() {
                 "may not be entered"
             } else if cwd.exists() {
@@ -27,7 +49,7 @@ pub(crate) fn explain(obstacle: &Obstacle, run: &Run, words: &Words<'_>, waited:
             } else {
                 "does not exist"
             };
-            let others = match run.fallback_cwds.as_slice() {
+            let others = match job.template.fallback_cwds.as_slice() {
                 [] => String::new(),
                 others => format!(", nor can it run in {others:?}"),
             };
@@ -36,7 +58,7 @@ pub(crate) fn explain(obstacle: &Obstacle, run: &Run, words: &Words<'_>, waited:
         Obstacle::NotFound if name.is_empty() => {
             "the first word of the argument list is empty: name a program".to_owned()
         }
-        Obstacle::NotFound => match search_path(run) {
+        Obstacle::NotFound => match search_path(job) {
             Some(path) => {
                 format!(
                     "{name:?} was not found in the handler's PATH {path:?}; give its full path or correct PATH"
@@ -58,7 +80,7 @@ pub(crate) fn explain(obstacle: &Obstacle, run: &Run, words: &Words<'_>, waited:
             Errno::ETXTBSY => {
                 format!("{file:?} is still open for writing (text file busy): finish saving it")
             }
-            Errno::E2BIG => too_big(words),
+            Errno::E2BIG => too_big(strings),
             Errno::ELOOP => format!("{file:?} leads through too many symbolic links"),
             Errno::ENAMETOOLONG => format!("the path {file:?} is longer than the system allows"),
             errno if is_shortage(errno) => format!("cannot start {name:?}: {}", shortage(errno, waited)),
@@ -112,8 +134,8 @@ fn interpreter(file: &Path) -> Option<String> {
     line.trim_start_matches([' ', '\t']).split([' ', '\t']).next().map(str::to_owned)
 }
 
-fn too_big(words: &Words<'_>) -> String {
-    let longest = words.longest();
+fn too_big(strings: &ExecStrings<'_>) -> String {
+    let longest = strings.longest();
     if cfg!(target_os = "linux") && longest > LONGEST_STRING {
         return format!(
             "one argument or variable has {longest} bytes, more than the {LONGEST_STRING} that the system \
@@ -123,7 +145,7 @@ fn too_big(words: &Words<'_>) -> String {
     format!(
         "arguments and environment together have {} bytes, more than the system allows (argument list too long, \
          see getconf ARG_MAX); shorten the command or the environment",
-        words.size()
+        strings.size()
     )
 }
 
@@ -138,7 +160,7 @@ fn shortage(errno: Errno, waited: Duration) -> String {
     format!("{} for {:.1} s; {cure}", text(errno), waited.as_secs_f64())
 }
 
-/// The kernel's words.
+/// What the kernel calls it.
 fn text(errno: Errno) -> String {
     std::io::Error::from(errno).to_string()
 }
