@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use hooksd_config::layers::{Loaded, PluginDocument, load};
-use hooksd_config::snapshot::Group;
+use hooksd_config::model::Group;
 use hooksd_protocol::diagnostic::Diagnostic;
 use serde_json::{Value, json};
 

@@ -4,8 +4,8 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use hooksd_config::contents::fingerprint;
 use hooksd_config::project;
-use hooksd_config::read::fingerprint;
 use hooksd_config::trust::{Policy, Store, store_path, write};
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use hooksd_config::read::fingerprint;
+use hooksd_config::contents::fingerprint;
 use hooksd_tests::harness::{World, daemon, events, program, world};
 use serde_json::json;
 

@@ -108,7 +108,7 @@ fn b68_a_store_that_cannot_be_read_is_never_overwritten() {
         let document = events::shell("PreToolUse", "exit 2");
         world.project(&document);
         let project = world.text_at("project");
-        let hash = hooksd_config::read::fingerprint(document.to_string().as_bytes());
+        let hash = hooksd_config::contents::fingerprint(document.to_string().as_bytes());
         let entry = json!({ project.as_str(): { "trusted_at": "t" } });
         let stores = [
             "garbage".to_owned(),

@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::Command;
 
-use hooksd_config::read::fingerprint;
+use hooksd_config::contents::fingerprint;
 use hooksd_config::trust::Store;
 use hooksd_system::{Limits, limits, set_limits_of};
 use hooksd_tests::harness::{Agent, World, daemon, events};

@@ -21,7 +21,7 @@ fn only_a_build_that_asks_for_them_has_failpoints() {
 mod on {
     use std::fs;
 
-    use hooksd_config::read::fingerprint;
+    use hooksd_config::contents::fingerprint;
     use hooksd_config::trust::Store;
     use hooksd_tests::harness::{Setup, World, error_of, events, eventually, until, world_with};
     use serde_json::{Value, json};

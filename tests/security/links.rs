@@ -28,7 +28,7 @@ async fn use_everything(world: &World) {
     let records = json!([{ "role": "user", "text": "x" }]);
     let _ =
         agent.line.call("transcript/append", json!({ "session": agent.session(), "records": records })).await;
-    let params = json!({ "cwd": world.text_at("project"), "fingerprint": hooksd_config::read::fingerprint(b"{\"hooks\":{}}") });
+    let params = json!({ "cwd": world.text_at("project"), "fingerprint": hooksd_config::contents::fingerprint(b"{\"hooks\":{}}") });
     let _ = agent.line.call("trust/grant", params).await;
     assert_eq!(agent.invoke(&events::pre()).await.behavior(), "deny");
 }

@@ -3,7 +3,7 @@
 use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use hooksd_config::read::fingerprint;
+use hooksd_config::contents::fingerprint;
 use hooksd_tests::harness::{daemon, events};
 use serde_json::json;
 

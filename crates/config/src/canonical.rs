@@ -3,9 +3,8 @@
 
 use std::fmt::Write;
 
-use crate::document::HandlerDeclaration;
 use crate::lifecycle::Lifecycle;
-use crate::snapshot::{Group, OnFailure};
+use crate::model::{Group, HandlerDeclaration, OnFailure};
 use hooksd_json::RawJson;
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::methods::LegacyCommand;

@@ -6,8 +6,9 @@ use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::methods::{CheckResult, Scope};
 
 use crate::document::{ListForm, parse_bytes};
+use crate::model::{Source, groups};
 use crate::read::{Found, MAX_DOCUMENT, bounded};
-use crate::snapshot::{Snapshot, Source, groups};
+use crate::snapshot::Snapshot;
 
 /// Checks the file at `path`.
 #[must_use]

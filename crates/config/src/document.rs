@@ -2,64 +2,19 @@
 //! diagnostic that says where, and the rest still loads (BEHAVIOUR section 4, B31).
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use hooksd_json::{Dialect, Kind, Value, lenient_bool, lenient_float};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
-
 use hooksd_protocol::methods::LegacyCommand;
 
-use crate::legacy::{self, LegacyEvent};
+use crate::contents::Contents;
+use crate::legacy;
 use crate::lifecycle::{self, Lifecycle};
-use crate::snapshot::OnFailure;
+use crate::model::{GroupDeclaration, HandlerDeclaration, OnFailure, Parsed};
 
 /// What a diagnostic about a whole document ends with.
 pub const NONE_LOADED: &str = "; none of its hooks is loaded";
-
-/// A handler as a document declares it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct HandlerDeclaration {
-    /// The shell command; may be empty, which is diagnosed when it should run.
-    pub command: String,
-    /// Run directly instead of the command.
-    pub argv: Option<Vec<String>>,
-    /// Seconds, greater than 0, finite.
-    pub timeout: Option<f64>,
-    /// Shown while it runs.
-    pub status_message: Option<String>,
-    /// What its failure means (D8).
-    pub on_failure: OnFailure,
-    /// How long its process lives (D9).
-    pub lifecycle: Lifecycle,
-    /// Processes at most, unless it is per event.
-    pub workers: u8,
-    /// The event of the older form this handler was declared for.
-    pub legacy: Option<LegacyEvent>,
-}
-
-/// A matcher group as a document declares it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GroupDeclaration {
-    /// The matcher's text; `None` when absent or null.
-    pub matcher: Option<String>,
-    /// Its handlers, in order.
-    pub handlers: Vec<HandlerDeclaration>,
-}
-
-/// What a document declares, by event.
-pub type Declarations = BTreeMap<EventName, Vec<GroupDeclaration>>;
-
-/// What could be used of a document, and remarks on the rest.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Parsed {
-    /// The declarations in the order of the document; `None` when nothing of it is left.
-    pub declarations: Option<Vec<(EventName, Vec<GroupDeclaration>)>>,
-    /// The commands of a list-shaped document.
-    pub legacy: Vec<LegacyCommand>,
-    /// One for each dropped item, in document order.
-    pub diagnostics: Vec<Diagnostic>,
-}
 
 /// Whether list-shaped documents are allowed: in files yes, in plugins no.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,6 +23,14 @@ pub enum ListForm {
     Allowed,
     /// They are an invalid document.
     Refused,
+}
+
+/// What can be used of a file, when it is read as a document. Read once.
+#[must_use]
+pub fn parsed(contents: &Contents) -> &Parsed {
+    contents.parsed_by(|contents| {
+        parse_bytes(&contents.bytes, &contents.path.display().to_string(), ListForm::Allowed)
+    })
 }
 
 /// Reads the bytes of a document that stands at `location`.

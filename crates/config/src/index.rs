@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use hooksd_protocol::event::EventName;
 
 use crate::matcher::Matcher;
-use crate::snapshot::Handler;
+use crate::model::Handler;
 
 /// The handlers of one event, by index in the snapshot, each list in configuration order.
 #[derive(Debug, Clone, Default)]

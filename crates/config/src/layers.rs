@@ -8,9 +8,11 @@ use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::methods::LegacyCommand;
 
-use crate::document::{GroupDeclaration, ListForm, Parsed, parse_bytes, parse_value};
-use crate::read::{Contents, Found, MAX_DOCUMENT, bounded};
-use crate::snapshot::{Group, Snapshot, Source, SourceState};
+use crate::contents::{Contents, fingerprint};
+use crate::document::{ListForm, parse_bytes, parse_value, parsed};
+use crate::model::{Group, GroupDeclaration, Parsed, Source};
+use crate::read::{Found, MAX_DOCUMENT, bounded};
+use crate::snapshot::{Snapshot, SourceState};
 
 /// The document of one plugin.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,12 +134,12 @@ impl Merge {
     }
 
     fn file(&mut self, source: Source, contents: &Contents) -> bool {
-        self.add(source, Some(contents.fingerprint()), contents.parsed().clone(), Vec::new())
+        self.add(source, Some(contents.fingerprint()), parsed(contents).clone(), Vec::new())
     }
 
     fn plugin(&mut self, plugin: &PluginDocument) {
         let source = Source::Plugin(plugin.plugin_id.clone());
-        let fingerprint = Some(crate::read::fingerprint(plugin.document.as_bytes()));
+        let fingerprint = Some(fingerprint(plugin.document.as_bytes()));
         let parsed = match Value::parse(&plugin.document, Dialect::Python) {
             Ok(value) => parse_value(&value, &plugin.location, ListForm::Refused),
             Err(_) => parse_bytes(plugin.document.as_bytes(), &plugin.location, ListForm::Refused),

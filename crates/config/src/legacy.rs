@@ -6,66 +6,11 @@ use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::methods::LegacyCommand;
 
-use crate::document::{GroupDeclaration, HandlerDeclaration};
 use crate::lifecycle::Lifecycle;
-use crate::snapshot::OnFailure;
+use crate::model::{GroupDeclaration, HandlerDeclaration, LegacyEvent, OnFailure};
 
 /// How long a handler of the older form may run. Seconds (BEHAVIOUR section 11, D17).
 pub const LEGACY_TIMEOUT_SECONDS: f64 = 5.0;
-
-/// An event of the older form that has an equivalent today.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "BEHAVIOUR section 11 lists them")]
-pub enum LegacyEvent {
-    SessionStart,
-    UserPrompt,
-    TaskComplete,
-    InputRequired,
-    SessionEnd,
-    ContextOffload,
-    ContextCompact,
-}
-
-impl LegacyEvent {
-    /// All, in the order in which an entry without `events` is mapped.
-    pub const ALL: [LegacyEvent; 7] = [
-        LegacyEvent::SessionStart,
-        LegacyEvent::UserPrompt,
-        LegacyEvent::TaskComplete,
-        LegacyEvent::InputRequired,
-        LegacyEvent::SessionEnd,
-        LegacyEvent::ContextOffload,
-        LegacyEvent::ContextCompact,
-    ];
-
-    /// The name in the older form.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            LegacyEvent::SessionStart => "session.start",
-            LegacyEvent::UserPrompt => "user.prompt",
-            LegacyEvent::TaskComplete => "task.complete",
-            LegacyEvent::InputRequired => "input.required",
-            LegacyEvent::SessionEnd => "session.end",
-            LegacyEvent::ContextOffload => "context.offload",
-            LegacyEvent::ContextCompact => "context.compact",
-        }
-    }
-
-    /// The event of today, and the matcher that selects its cases.
-    #[must_use]
-    pub fn equivalent(self) -> (EventName, Option<&'static str>) {
-        match self {
-            LegacyEvent::SessionStart | LegacyEvent::UserPrompt => (EventName::UserPromptSubmit, None),
-            LegacyEvent::TaskComplete => (EventName::Notification, Some("agent_completed")),
-            LegacyEvent::InputRequired => (EventName::Notification, Some("agent_needs_input")),
-            LegacyEvent::SessionEnd => (EventName::SessionEnd, None),
-            LegacyEvent::ContextOffload | LegacyEvent::ContextCompact => {
-                (EventName::PreCompact, Some("manual"))
-            }
-        }
-    }
-}
 
 /// Whether the value of `hooks` is the older form: a list of objects.
 #[must_use]

@@ -1,5 +1,6 @@
 //! hooks.json documents to a [`Snapshot`]: the compiled, immutable union of all documents that apply to a session.
 //!
+//! * [`model`]: the types that all of this is about; [`contents`]: the bytes of a file.
 //! * [`read`]: bytes of a file that may be anything, without blocking and within a bound.
 //! * [`document`]: one document to groups of handlers, item by item (BEHAVIOUR section 4).
 //! * [`legacy`]: the older, list-shaped documents (BEHAVIOUR section 11).
@@ -20,6 +21,7 @@
 pub mod bridge;
 pub mod canonical;
 pub mod check;
+pub mod contents;
 pub mod document;
 pub mod dotenv;
 pub mod environment;
@@ -28,6 +30,7 @@ pub mod layers;
 pub mod legacy;
 pub mod lifecycle;
 pub mod matcher;
+pub mod model;
 pub mod now;
 pub mod places;
 pub mod plugins;
@@ -38,4 +41,5 @@ pub mod snapshot;
 pub mod trust;
 
 pub use lifecycle::Lifecycle;
-pub use snapshot::{Handler, OnFailure, Snapshot};
+pub use model::{Handler, OnFailure};
+pub use snapshot::Snapshot;

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use crate::layers::PluginDocument;
+use crate::model::Source;
 use crate::plugins::{discover, idle, texts};
 use crate::read::{Found, MAX_DOCUMENT, bounded};
-use crate::snapshot::Source;
 
 /// How a document takes part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,13 +4,11 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, OnceLock};
 
 use nix::fcntl::{OFlag, open};
 use nix::sys::stat::Mode;
-use sha2::{Digest, Sha256};
 
-use crate::document::{ListForm, Parsed, parse_bytes};
+use crate::contents::Contents;
 
 /// The largest document that is read. Bytes. Real ones are a few kilobytes.
 pub const MAX_DOCUMENT: u64 = 4 * 1024 * 1024;
@@ -33,31 +31,6 @@ pub enum Found {
     File(Contents),
 }
 
-/// A file's bytes. Cheap to clone.
-#[derive(Debug, Clone)]
-pub struct Contents {
-    /// The real path, links resolved.
-    pub path: PathBuf,
-    /// All of its bytes.
-    pub bytes: Arc<[u8]>,
-    known: Arc<Known>,
-}
-
-/// What was found out about a file's bytes, once for all who hold them.
-#[derive(Debug, Default)]
-struct Known {
-    fingerprint: OnceLock<String>,
-    parsed: OnceLock<Parsed>,
-}
-
-impl PartialEq for Contents {
-    fn eq(&self, other: &Contents) -> bool {
-        self.path == other.path && self.bytes == other.bytes
-    }
-}
-
-impl Eq for Contents {}
-
 impl Found {
     /// The real path of what stands there.
     #[must_use]
@@ -77,34 +50,6 @@ impl Found {
             _ => None,
         }
     }
-}
-
-impl Contents {
-    /// Of the file at this real path.
-    #[must_use]
-    pub fn new(path: PathBuf, bytes: impl Into<Arc<[u8]>>) -> Contents {
-        Contents { path, bytes: bytes.into(), known: Arc::default() }
-    }
-
-    /// SHA-256 of the bytes, lowercase hexadecimal. Computed once.
-    #[must_use]
-    pub fn fingerprint(&self) -> String {
-        self.known.fingerprint.get_or_init(|| fingerprint(&self.bytes)).clone()
-    }
-
-    /// What can be used of it, when it is read as a document. Read once.
-    #[must_use]
-    pub fn parsed(&self) -> &Parsed {
-        let parse = || parse_bytes(&self.bytes, &self.path.display().to_string(), ListForm::Allowed);
-        self.known.parsed.get_or_init(parse)
-    }
-}
-
-/// SHA-256 of `bytes`, lowercase hexadecimal.
-#[must_use]
-pub fn fingerprint(bytes: &[u8]) -> String {
-    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| char::from_digit(digit.into(), 16));
-    Sha256::digest(bytes).iter().flat_map(digits).flatten().collect()
 }
 
 /// How often a file is looked for whose path leads elsewhere each time. Looks. Somebody puts a link to another folder

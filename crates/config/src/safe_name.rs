@@ -1,6 +1,6 @@
 //! File names from ids that anybody may have chosen.
 
-use crate::read::fingerprint;
+use crate::contents::fingerprint;
 
 /// The longest readable part. Characters.
 const MAX_SLUG: usize = 48;

@@ -1,6 +1,5 @@
 //! The compiled, immutable union of all documents that apply to a session.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use hooksd_protocol::diagnostic::{Diagnostic, code};
@@ -9,137 +8,10 @@ use hooksd_protocol::methods::LegacyCommand;
 
 use crate::bridge;
 use crate::canonical;
-use crate::document::{GroupDeclaration, HandlerDeclaration};
+use crate::contents::fingerprint;
 use crate::index::Index;
-use crate::legacy::LegacyEvent;
-use crate::lifecycle::Lifecycle;
 use crate::matcher::Matcher;
-use crate::read::fingerprint;
-
-/// What a handler's failure means (D8).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum OnFailure {
-    /// A diagnostic; the default.
-    #[default]
-    Ignore,
-    /// As if it had exited 2, with a reason that says so.
-    Block,
-}
-
-impl OnFailure {
-    /// The word in hooks.json.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            OnFailure::Ignore => "ignore",
-            OnFailure::Block => "block",
-        }
-    }
-}
-
-/// Where a group comes from.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
-    /// The project's document, by its real path.
-    Project(PathBuf),
-    /// The user's document, by its real path.
-    User(PathBuf),
-    /// A plugin, by its id.
-    Plugin(String),
-}
-
-impl Source {
-    /// `project`, `user` or `plugin`.
-    #[must_use]
-    pub fn scope(&self) -> &'static str {
-        match self {
-            Source::Project(_) => "project",
-            Source::User(_) => "user",
-            Source::Plugin(_) => "plugin",
-        }
-    }
-
-    /// The path or the plugin's id, for people.
-    #[must_use]
-    pub fn label(&self) -> String {
-        match self {
-            Source::Project(path) | Source::User(path) => path.display().to_string(),
-            Source::Plugin(id) => id.clone(),
-        }
-    }
-
-    /// The plugin's id.
-    #[must_use]
-    pub fn plugin(&self) -> Option<&str> {
-        match self {
-            Source::Plugin(id) => Some(id),
-            _ => None,
-        }
-    }
-
-    /// The file, if it is one.
-    #[must_use]
-    pub fn path(&self) -> Option<&Path> {
-        match self {
-            Source::Project(path) | Source::User(path) => Some(path),
-            Source::Plugin(_) => None,
-        }
-    }
-}
-
-/// A declared group with its origin.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Group {
-    /// As declared.
-    pub declaration: GroupDeclaration,
-    /// Where.
-    pub source: Arc<Source>,
-    /// The plugin overlay of the environment; empty for files.
-    pub env: Arc<Vec<(String, String)>>,
-}
-
-/// A document's declarations as groups of their own, without a plugin overlay.
-pub(crate) fn groups(
-    declarations: Vec<(EventName, Vec<GroupDeclaration>)>,
-    source: Source,
-) -> Vec<(EventName, Vec<Group>)> {
-    let source = Arc::new(source);
-    let group = |declaration| Group { declaration, source: source.clone(), env: Arc::default() };
-    declarations.into_iter().map(|(event, groups)| (event, groups.into_iter().map(group).collect())).collect()
-}
-
-/// One handler, ready to run.
-#[derive(Debug, Clone)]
-pub struct Handler {
-    /// `EVENT:group:handler`, indices over the merged list of the event.
-    pub id: String,
-    /// The event.
-    pub event: EventName,
-    /// What of the event it is for.
-    pub matcher: Arc<Matcher>,
-    /// The matcher as written.
-    pub matcher_text: Option<String>,
-    /// The shell command.
-    pub command: String,
-    /// Run directly instead; plugin variables substituted.
-    pub argv: Option<Vec<String>>,
-    /// Its own time limit, seconds.
-    pub timeout: Option<f64>,
-    /// Shown while it runs.
-    pub status_message: Option<String>,
-    /// What its failure means.
-    pub on_failure: OnFailure,
-    /// How long its process lives.
-    pub lifecycle: Lifecycle,
-    /// Processes at most, unless it is per event.
-    pub workers: u8,
-    /// The event of the older form it was declared for.
-    pub legacy: Option<LegacyEvent>,
-    /// The plugin overlay of the environment.
-    pub env: Arc<Vec<(String, String)>>,
-    /// Where it comes from.
-    pub source: Arc<Source>,
-}
+use crate::model::{Group, Handler, HandlerDeclaration, Source};
 
 /// What became of one document.
 #[derive(Debug, Clone, PartialEq, Eq)]

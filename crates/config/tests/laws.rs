@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test that fails to set up has failed")]
 
 use hooksd_config::Snapshot;
+use hooksd_config::contents::Contents;
 use hooksd_config::layers::{PluginDocument, compile};
-use hooksd_config::read::{Contents, Found};
+use hooksd_config::read::Found;
 use hooksd_protocol::event::EventName;
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};

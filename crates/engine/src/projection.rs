@@ -1,7 +1,7 @@
 //! Puts an event into the names that handlers know: makes what matchers are compared with and what handlers read
 //! (BEHAVIOUR section 3).
 
-use hooksd_config::legacy::LegacyEvent;
+use hooksd_config::model::LegacyEvent;
 use hooksd_json::Text;
 use hooksd_json::python::ascii_string;
 use hooksd_protocol::event::EventName;

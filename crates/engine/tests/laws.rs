@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails to set up has failed")]
 
 use hooksd_config::Handler;
+use hooksd_config::contents::Contents;
 use hooksd_config::layers::compile;
-use hooksd_config::read::{Contents, Found};
+use hooksd_config::read::Found;
 use hooksd_engine::projection::Facts;
 use hooksd_engine::reduce::reduce;
 use hooksd_protocol::decision::{Behavior, Body, Decision};

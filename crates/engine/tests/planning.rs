@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "a test that fails to set up has failed")]
 
 use hooksd_config::Snapshot;
+use hooksd_config::contents::Contents;
 use hooksd_config::layers::compile;
-use hooksd_config::read::{Contents, Found};
+use hooksd_config::read::Found;
 use hooksd_engine::plan::{Input, PayloadInput, Plan, choose, choose_at_once};
 use hooksd_engine::projection::Transcripts;
 use hooksd_json::{Dialect, Value};

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use arbitrary::Unstructured;
 use hooksd_config::Handler;
+use hooksd_config::contents::Contents;
 use hooksd_config::layers::compile;
-use hooksd_config::read::{Contents, Found};
+use hooksd_config::read::Found;
 use hooksd_engine::projection::Facts;
 use hooksd_engine::reduce::reduce;
 use hooksd_engine::terminal;

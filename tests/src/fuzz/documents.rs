@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use hooksd_config::contents::Contents;
 use hooksd_config::document::{ListForm, parse_bytes};
 use hooksd_config::layers::{Loaded, PluginDocument, compile};
 use hooksd_config::matcher::{Matched, Matcher};
-use hooksd_config::read::{Contents, Found};
+use hooksd_config::read::Found;
 use hooksd_config::{Handler, Snapshot, check, legacy as list_form, places};
 use hooksd_json::{Dialect, Value};
 use hooksd_protocol::event::EventName;
@@ -105,7 +106,7 @@ pub(super) fn documents(data: &[u8]) {
 
 fn well_formed(snapshot: &Snapshot) {
     assert!(serde_json::from_str::<&serde_json::value::RawValue>(&snapshot.canonical).is_ok());
-    assert_eq!(snapshot.id, hooksd_config::read::fingerprint(snapshot.canonical.as_bytes()));
+    assert_eq!(snapshot.id, hooksd_config::contents::fingerprint(snapshot.canonical.as_bytes()));
     let mut ids: Vec<&str> = snapshot.handlers().iter().map(|handler| handler.id.as_str()).collect();
     let count = ids.len();
     ids.sort_unstable();

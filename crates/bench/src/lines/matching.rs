@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use hooksd_config::Snapshot;
 use hooksd_config::document::{ListForm, parse_value};
-use hooksd_config::snapshot::{Group, Source};
+use hooksd_config::model::{Group, Source};
 use hooksd_engine::plan::{Input, PayloadInput, choose};
 use hooksd_engine::projection::Transcripts;
 use hooksd_json::{Dialect, Value};

@@ -8,9 +8,12 @@ use hooksd_protocol::methods::{HandlerInfo, TrustChanged, TrustEntry, TrustListe
 
 use super::store::{Entry, Store, store_path};
 use super::write::{self, WriteError};
+use crate::contents::Contents;
+use crate::document::parsed;
+use crate::model::{Handler, Source, groups};
 use crate::project;
-use crate::read::{Contents, Found, MAX_DOCUMENT, bounded};
-use crate::snapshot::{Handler, Snapshot, Source, groups};
+use crate::read::{Found, MAX_DOCUMENT, bounded};
+use crate::snapshot::Snapshot;
 
 /// Why trust was not changed. It is as it was.
 #[derive(Debug, thiserror::Error)]
@@ -139,7 +142,7 @@ pub fn handler_info(handler: &Handler) -> HandlerInfo {
 
 /// The document compiled by itself.
 fn alone(contents: &Contents) -> Snapshot {
-    let parsed = contents.parsed().clone();
+    let parsed = parsed(contents).clone();
     let groups = groups(parsed.declarations.unwrap_or_default(), Source::Project(contents.path.clone()));
     Snapshot::compile(groups, Vec::new(), parsed.diagnostics).with_legacy(parsed.legacy)
 }

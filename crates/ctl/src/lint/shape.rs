@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use hooksd_config::bridge;
+use hooksd_config::contents::Contents;
+use hooksd_config::document::parsed;
 use hooksd_config::places::{self, Place, WrittenGroup};
-use hooksd_config::read::Contents;
 use hooksd_engine::explain::near;
 use hooksd_json::{Dialect, Value};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
@@ -35,7 +36,7 @@ pub(super) fn findings(document: &Document<'_>, contents: &Contents) -> Vec<Find
     let groups = places::groups(document.text);
     let parts = parts(&groups, &value);
     let mut found = Vec::new();
-    for diagnostic in &contents.parsed().diagnostics {
+    for diagnostic in &parsed(&contents).diagnostics {
         found.push(of_parser(document, diagnostic, &location, &parts, &groups));
     }
     if value.get("hooks").is_none() {

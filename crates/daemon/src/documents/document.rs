@@ -4,8 +4,9 @@
 
 use std::time::{Duration, Instant};
 
-use hooksd_config::document::NONE_LOADED;
-use hooksd_config::read::{Contents, Found};
+use hooksd_config::contents::Contents;
+use hooksd_config::document::{NONE_LOADED, parsed};
+use hooksd_config::read::Found;
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 
 /// How long a document must be gone before its handlers go too. Milliseconds. Editors that save by delete and create
@@ -110,7 +111,7 @@ impl HotDocument {
 
 /// Why nothing of a document can be used, if so. A document of which a part is bad is not broken: the rest is used.
 fn fault(contents: &Contents) -> Option<String> {
-    let (location, parsed) = (contents.path.display().to_string(), contents.parsed());
+    let (location, parsed) = (contents.path.display().to_string(), parsed(contents));
     match parsed.declarations {
         Some(_) => None,
         None => Some(parsed.diagnostics.first().map_or_else(String::new, |first| {

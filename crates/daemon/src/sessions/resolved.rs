@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use hooksd_config::environment::layered;
 use hooksd_config::layers::{Loaded, ProjectDocument};
+use hooksd_config::model::Source;
 use hooksd_config::read::Found;
-use hooksd_config::snapshot::Source;
 use hooksd_config::trust::{Policy, Store, store_path};
 use hooksd_config::{Lifecycle, Snapshot, project};
 use hooksd_engine::redact::Redactor;

@@ -4,11 +4,11 @@
 use std::collections::HashMap;
 
 use hooksd_config::Snapshot;
-use hooksd_config::document::{ListForm, Parsed, parse_bytes};
+use hooksd_config::contents::fingerprint;
+use hooksd_config::document::{ListForm, parse_bytes};
+use hooksd_config::model::{Parsed, Source};
 use hooksd_config::now::{DocumentNow, Standing};
 use hooksd_config::places::{self, Place, Written, WrittenGroup};
-use hooksd_config::read::fingerprint;
-use hooksd_config::snapshot::Source;
 use hooksd_protocol::event::EventName;
 use hooksd_protocol::methods::{ExplainedHandler, Rule};
 
@@ -187,7 +187,7 @@ fn not_served(
             Some((Rule::PluginDisabled, why, Some(fix.to_owned())))
         }
         Standing::Counts => {
-            let same = |older: &&hooksd_config::snapshot::Group| {
+            let same = |older: &&hooksd_config::model::Group| {
                 *older.source == document.source
                     && older.declaration.matcher == group.matcher()
                     && older.declaration.handlers.iter().any(|handler| command(handler) == written.command())

@@ -9,10 +9,10 @@ pub mod documents;
 pub mod near;
 
 use hooksd_config::bridge;
-use hooksd_config::document::{GroupDeclaration, HandlerDeclaration};
 use hooksd_config::matcher::{Matched, Matcher};
+use hooksd_config::model::{Group, GroupDeclaration, HandlerDeclaration};
 use hooksd_config::now::DocumentNow;
-use hooksd_config::snapshot::{Group, is_own_bridge};
+use hooksd_config::snapshot::is_own_bridge;
 use hooksd_config::{OnFailure, Snapshot};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 use hooksd_protocol::event::EventName;

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use hooksd_config::read::fingerprint;
+use hooksd_config::contents::fingerprint;
 
 use super::json_document::Position;
 use super::toml_document::TRUSTED_HASH;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use hooksd_config::Handler;
-use hooksd_config::read::fingerprint;
+use hooksd_config::contents::fingerprint;
 use hooksd_engine::plan::{Input, PayloadInput};
 use hooksd_json::{ReadError, Reading, Value};
 use hooksd_protocol::invocation::{Invocation, check_cwd};
