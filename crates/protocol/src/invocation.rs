@@ -6,6 +6,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use uuid::Uuid;
 
 use crate::event::EventName;
+use crate::ids::{InvocationId, ProtocolVersion, uuid_from};
 use hooksd_json::{Integer, RawJson, ReadError, Reading, Text, Value, read};
 
 /// How far the agent may act without asking.
@@ -310,19 +311,6 @@ fn optional_uuid<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Uu
     Option::<String>::deserialize(deserializer)?.map(|text| uuid_from(&text)).transpose()
 }
 
-/// Reads a UUID in any usual spelling: with hyphens, without, in braces, or as a URN (D23). The prefix of a URN must
-/// be in lower case, as recorded (vector `transport/request/id-urn-upper`).
-///
-/// # Errors
-/// When the text is none of these.
-pub fn uuid_from<E: serde::de::Error>(text: &str) -> Result<Uuid, E> {
-    let unusual = || E::custom("expected a UUID, like 0f8fad5b-d9cb-469f-a165-70867728950e");
-    if text.contains(':') && !text.starts_with("urn:uuid:") {
-        return Err(unusual());
-    }
-    Uuid::try_parse(text).map_err(|_| unusual())
-}
-
 fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D::Error> {
     let value = RawJson::deserialize(deserializer)?;
     if value.get().starts_with('{') { Ok(value) } else { Err(serde::de::Error::custom("expected an object")) }
@@ -332,9 +320,9 @@ fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D::Erro
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ServerRequest {
     /// Always 1.
-    pub protocol_version: crate::methods::ProtocolVersion,
+    pub protocol_version: ProtocolVersion,
     /// The id of the event. A request with the id of an earlier one gets the same answer.
-    pub invocation_id: crate::methods::InvocationId,
+    pub invocation_id: InvocationId,
     /// The id of the snapshot that the caller believes in.
     pub snapshot_id: String,
     /// The id of the caller's run, for its own records.
@@ -354,8 +342,8 @@ impl ServerRequest {
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Wire {
-            protocol_version: crate::methods::ProtocolVersion,
-            invocation_id: crate::methods::InvocationId,
+            protocol_version: ProtocolVersion,
+            invocation_id: InvocationId,
             snapshot_id: String,
             run_id: String,
             #[serde(rename = "invocation")]

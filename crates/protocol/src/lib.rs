@@ -59,6 +59,7 @@
 pub mod decision;
 pub mod diagnostic;
 pub mod event;
+pub mod ids;
 pub mod invocation;
 pub mod methods;
 pub mod outcome;

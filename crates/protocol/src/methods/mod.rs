@@ -14,6 +14,7 @@ mod stats;
 mod transcript;
 mod trust;
 
+pub use crate::ids::PROTOCOL_VERSION;
 pub use agent::*;
 pub use config::*;
 pub use events::*;
@@ -29,9 +30,6 @@ pub use trust::*;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-
-/// The version of the protocol that this build speaks.
-pub const PROTOCOL_VERSION: u32 = 1;
 
 /// Result of methods that have nothing to return.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
