@@ -2,6 +2,7 @@
 
 mod agents;
 mod conformance;
+mod hook;
 mod pages;
 mod run;
 mod see;
@@ -14,12 +15,12 @@ use clap::{Parser, Subcommand};
 
 pub(crate) use self::agents::Install;
 pub(crate) use self::conformance::Conformance;
+pub(crate) use self::hook::Hook;
 pub(crate) use self::pages::{Completions, Man, ShellArgument};
 pub(crate) use self::run::{Invoke, Kill, Replay};
 pub(crate) use self::see::*;
 pub(crate) use self::set::*;
 pub(crate) use self::shared::{ConfigDir, ModeArgument, Period, RunOptions, config_dir};
-use crate::commands::run::hook::Hook;
 
 /// The heading of the options that every command has.
 const EVERYWHERE: &str = "Options of every command";

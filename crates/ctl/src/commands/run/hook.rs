@@ -3,45 +3,9 @@
 use std::process::ExitCode;
 use std::time::Instant;
 
-use clap::{Arg, ArgMatches, Args, Command, FromArgMatches};
-
-use crate::arguments::Arguments;
+use crate::arguments::{Arguments, Hook};
 use crate::failure::Failure;
-use crate::hook::{HookOption, OPTIONS, Options, RawOptions, run_with};
-
-/// The options as the full parser knows them. The exit status is the agent's: 0, or 2 where that is how it is told of a
-/// block.
-#[derive(Debug)]
-pub(crate) struct Hook(RawOptions);
-
-impl Args for Hook {
-    fn augment_args(command: Command) -> Command {
-        let argument = |option: &HookOption| {
-            let argument = Arg::new(option.name).long(option.name).value_name(option.value_name);
-            argument.help(option.help).required(option.is_required).default_value(option.default)
-        };
-        command.args(OPTIONS.iter().map(argument))
-    }
-
-    fn augment_args_for_update(command: Command) -> Command {
-        Hook::augment_args(command)
-    }
-}
-
-impl FromArgMatches for Hook {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Hook, clap::Error> {
-        let mut hook = Hook(RawOptions::default());
-        hook.update_from_arg_matches(matches)?;
-        Ok(hook)
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
-        for option in &OPTIONS {
-            *(option.value)(&mut self.0) = matches.get_one::<String>(option.name).cloned();
-        }
-        Ok(())
-    }
-}
+use crate::hook::{Options, RawOptions, run_with};
 
 pub(crate) fn run(arguments: &Arguments, Hook(raw): &Hook) -> Result<ExitCode, Failure> {
     let raw = RawOptions { socket: arguments.socket.clone(), ..raw.clone() };
