@@ -12,6 +12,7 @@
 
 mod commands;
 mod docs;
+mod imports;
 mod readme;
 mod references;
 mod security;

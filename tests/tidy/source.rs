@@ -1,80 +1,8 @@
-//! Dependencies point one way; the architecture's invariants have tests.
+//! The architecture's invariants have tests; files and words are as the house rules say.
 
 use std::fs;
 
 use crate::{files, text, top};
-
-/// Which crates of the workspace each crate may use (ARCHITECTURE, "Dependencies").
-const ALLOWED: [(&str, &[&str]); 14] = [
-    ("json", &[]),
-    ("pattern", &[]),
-    ("system", &[]),
-    ("protocol", &["json"]),
-    ("dialects", &["json", "protocol"]),
-    ("config", &["json", "pattern", "protocol"]),
-    ("engine", &["json", "pattern", "protocol", "config"]),
-    ("runner", &["system", "protocol"]),
-    ("client", &["json", "protocol"]),
-    ("journal", &["protocol"]),
-    ("daemon", &["json", "pattern", "system", "protocol", "config", "engine", "runner", "client", "journal"]),
-    ("terminal", &[]),
-    ("ctl", &["json", "system", "protocol", "dialects", "config", "engine", "client", "journal", "terminal"]),
-    ("conformance", &["json", "protocol", "config", "engine", "client", "terminal"]),
-];
-
-fn dependencies(name: &str) -> Vec<String> {
-    let manifest = text(&format!("crates/{name}/Cargo.toml"));
-    let section = manifest.split("[dependencies]").nth(1).unwrap();
-    let section = section.split("\n[").next().unwrap();
-    section.lines().filter_map(|line| line.split(['.', ' ', '=']).next()).map(str::to_owned).collect()
-}
-
-#[test]
-fn dependencies_point_one_way() {
-    for (name, allowed) in ALLOWED {
-        let own = dependencies(name).into_iter().filter_map(|name| {
-            if name == "hooksd" {
-                Some("daemon".to_owned())
-            } else {
-                name.strip_prefix("hooksd-").map(str::to_owned)
-            }
-        });
-        for dependency in own {
-            assert!(allowed.contains(&dependency.as_str()), "{name} must not depend on {dependency}");
-        }
-    }
-}
-
-#[test]
-fn config_and_engine_know_no_runtime() {
-    for name in ["json", "pattern", "protocol", "dialects", "config", "engine", "journal"] {
-        for dependency in dependencies(name) {
-            assert!(!dependency.starts_with("tokio"), "{name} must not depend on {dependency}");
-        }
-    }
-}
-
-/// What calls the system is `nix`; what it has no safe function for is in one crate.
-#[test]
-fn the_system_is_called_through_nix() {
-    for path in files("crates", "Cargo.toml")
-        .into_iter()
-        .chain(["Cargo.toml", "tests/Cargo.toml"].map(|path| top().join(path)))
-    {
-        let manifest = fs::read_to_string(&path).unwrap();
-        let named = manifest.lines().any(|line| line.trim_start().starts_with("rustix"));
-        assert!(!named, "{} names rustix", path.display());
-    }
-    let those_with = |name: &str| -> Vec<&str> {
-        let has = |crate_name: &&str| dependencies(crate_name).iter().any(|dependency| dependency == name);
-        ALLOWED.map(|(name, _)| name).into_iter().filter(has).collect()
-    };
-    assert_eq!(those_with("libc"), ["system"]);
-    assert_eq!(
-        those_with("nix"),
-        ["system", "config", "runner", "client", "journal", "daemon", "ctl", "conformance"]
-    );
-}
 
 #[test]
 fn every_invariant_names_a_test_that_exists() {
