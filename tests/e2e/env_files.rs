@@ -1,4 +1,4 @@
-//! The environment of handlers: the session's, filled in from files (BEHAVIOUR section 12).
+//! The environment of handlers: the session's, filled in from files (contract section 12).
 
 use hooksd_tests::harness::{Setup, events, world, world_with};
 use serde_json::{Value, json};

@@ -1,5 +1,5 @@
 //! The canonical form of a configuration, whose SHA-256 is the snapshot's id: the same configuration has the same
-//! id on any machine (BEHAVIOUR section 4). Sorted keys, absent fields omitted, numbers as Python writes them.
+//! id on any machine (contract section 4). Sorted keys, absent fields omitted, numbers as Python writes them.
 
 use std::fmt::Write;
 

@@ -1,5 +1,5 @@
 //! One document to groups of handlers. Validation is per item: a bad event, group or handler is dropped with a
-//! diagnostic that says where, and the rest still loads (BEHAVIOUR section 4, B31).
+//! diagnostic that says where, and the rest still loads (contract section 4, B31).
 
 use std::borrow::Cow;
 

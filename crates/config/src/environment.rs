@@ -1,4 +1,4 @@
-//! The variables of a session (BEHAVIOUR section 12, D14): its own, filled in from the project's `.env` and the user's.
+//! The variables of a session (contract section 12, D14): its own, filled in from the project's `.env` and the user's.
 //! Files fill in and never override. Which of the result reach handlers is decided at every run.
 
 use std::collections::HashMap;

@@ -52,7 +52,7 @@ pub struct Loaded {
 /// Reads the documents and compiles them.
 ///
 /// `trusted` is asked once, with the SHA-256 of exactly the bytes that would be loaded: what is shown, what is
-/// trusted and what runs are the same bytes (BEHAVIOUR section 10).
+/// trusted and what runs are the same bytes (contract section 10).
 #[must_use]
 pub fn load(
     user: &Path,

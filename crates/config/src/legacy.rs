@@ -1,4 +1,4 @@
-//! The older, list-shaped documents: `{"hooks": [{"command": [argv...], "events": [names]?}]}` (BEHAVIOUR
+//! The older, list-shaped documents: `{"hooks": [{"command": [argv...], "events": [names]?}]}` (contract
 //! section 11). Their handlers are mapped to the events of today and run natively, fire-and-forget (D17).
 
 use hooksd_json::{Kind, Value};
@@ -9,7 +9,7 @@ use hooksd_protocol::methods::LegacyCommand;
 use crate::lifecycle::Lifecycle;
 use crate::model::{GroupDeclaration, HandlerDeclaration, LegacyEvent, OnFailure};
 
-/// How long a handler of the older form may run. Seconds (BEHAVIOUR section 11, D17).
+/// How long a handler of the older form may run. Seconds (contract section 11, D17).
 pub const LEGACY_TIMEOUT_SECONDS: f64 = 5.0;
 
 /// Whether the value of `hooks` is the older form: a list of objects.

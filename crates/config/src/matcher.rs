@@ -1,4 +1,4 @@
-//! Which events a group is for (BEHAVIOUR section 5): everything, a list of exact names, or a Python expression.
+//! Which events a group is for (contract section 5): everything, a list of exact names, or a Python expression.
 
 use std::collections::BTreeSet;
 

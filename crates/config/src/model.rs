@@ -182,7 +182,7 @@ pub struct Handler {
 
 /// An event of the older form that has an equivalent today.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "BEHAVIOUR section 11 lists them")]
+#[allow(missing_docs, reason = "contract section 11 lists them")]
 pub enum LegacyEvent {
     SessionStart,
     UserPrompt,

@@ -1,4 +1,4 @@
-//! Where a project is: the nearest enclosing folder with git metadata, else the folder itself (BEHAVIOUR section 4).
+//! Where a project is: the nearest enclosing folder with git metadata, else the folder itself (contract section 4).
 
 use std::ffi::OsString;
 use std::fs;

@@ -1,4 +1,4 @@
-//! Says which variables of a session reach its handlers (BEHAVIOUR section 6).
+//! Says which variables of a session reach its handlers (contract section 6).
 
 /// A variable whose name contains one of these, in any case, is not passed on.
 const SECRET_WORDS: [&str; 4] = ["KEY", "TOKEN", "SECRET", "PASSWORD"];

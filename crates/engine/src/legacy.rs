@@ -1,4 +1,4 @@
-//! Makes what commands of the older form read on stdin when an agent reports an event of that form (BEHAVIOUR section
+//! Makes what commands of the older form read on stdin when an agent reports an event of that form (contract section
 //! 11): `{"event": NAME, ...fields}` in ASCII. Code reports such events, so that they are read strictly (D23).
 
 use hooksd_json::python::{ascii_json, ascii_string};

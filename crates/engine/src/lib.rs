@@ -4,10 +4,10 @@
 //! and looks at no clock, so that the same input always gives the same output (ARCHITECTURE, invariant 2).
 //!
 //! * [`plan`]: chooses the handlers for an event, and makes what they read.
-//! * [`projection`], [`tools`]: put an event into the names that handlers know (BEHAVIOUR section 3).
+//! * [`projection`], [`tools`]: put an event into the names that handlers know (contract section 3).
 //! * [`explain`]: says why a handler runs on an event, or why it does not.
-//! * [`output`]: reads what a handler has printed (BEHAVIOUR sections 6 and 8).
-//! * [`reduce`]: makes one decision of what all handlers have said (BEHAVIOUR section 9).
+//! * [`output`]: reads what a handler has printed (contract sections 6 and 8).
+//! * [`reduce`]: makes one decision of what all handlers have said (contract section 9).
 //! * [`redact`], [`quotes`]: take secrets out of what is written down.
 //! * [`environment`], [`terminal`]: say which variables reach handlers, and which escape sequences reach a terminal.
 #![forbid(unsafe_code)]

@@ -1,4 +1,4 @@
-//! Reads what one handler has printed (BEHAVIOUR sections 6 and 8).
+//! Reads what one handler has printed (contract sections 6 and 8).
 
 use hooksd_json::{Dialect, Reading, Value, read};
 use hooksd_pattern::chars::is_space;
@@ -7,7 +7,7 @@ use hooksd_protocol::output::{KEYS, Output, Specific, read_specific};
 
 use crate::decode::json_text;
 
-/// The reason of a block by exit status 2 when nothing was printed on stderr (BEHAVIOUR section 6).
+/// The reason of a block by exit status 2 when nothing was printed on stderr (contract section 6).
 pub const DEFAULT_EXIT_REASON: &str = "Hook blocked the operation";
 
 /// The longest piece of a handler's output that a diagnostic quotes. Characters.

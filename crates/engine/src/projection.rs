@@ -1,5 +1,5 @@
 //! Puts an event into the names that handlers know: makes what matchers are compared with and what handlers read
-//! (BEHAVIOUR section 3).
+//! (contract section 3).
 
 use hooksd_config::model::LegacyEvent;
 use hooksd_json::Text;
@@ -193,7 +193,7 @@ pub fn normalized_path(path: &str) -> String {
     if spelled.is_empty() { ".".to_owned() } else { spelled }
 }
 
-/// Makes what a handler of the older form reads (BEHAVIOUR section 11): `{"event": NAME, ...}` in ASCII.
+/// Makes what a handler of the older form reads (contract section 11): `{"event": NAME, ...}` in ASCII.
 #[must_use]
 pub fn legacy_stdin(event: LegacyEvent, thread_id: &str) -> String {
     let name = event.as_str();

@@ -1,4 +1,4 @@
-//! Says which escape sequences a handler may send to the person's terminal (BEHAVIOUR section 9). These are BEL, and
+//! Says which escape sequences a handler may send to the person's terminal (contract section 9). These are BEL, and
 //! OSC 0, 1, 2, 9, 99 and 777 that end with BEL or ST and have no control characters inside. With anything else the
 //! whole text is refused.
 

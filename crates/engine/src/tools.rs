@@ -1,4 +1,4 @@
-//! Turns the names and inputs of an agent's own tools into those that handlers know (BEHAVIOUR section 3).
+//! Turns the names and inputs of an agent's own tools into those that handlers know (contract section 3).
 
 use hooksd_json::{Dialect, Integer, Kind, RawJson, Text, Value};
 use hooksd_protocol::invocation::Call;

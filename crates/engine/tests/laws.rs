@@ -1,4 +1,4 @@
-//! The laws of a decision (BEHAVIOUR section 9), for any outcomes.
+//! The laws of a decision (contract section 9), for any outcomes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test that fails to set up has failed")]
 
 use hooksd_config::Handler;

@@ -1,4 +1,4 @@
-//! The twelve events and what is fixed for each (BEHAVIOUR section 2).
+//! The twelve events and what is fixed for each (contract section 2).
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 /// The name of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
-#[allow(missing_docs, reason = "the names are the contract; BEHAVIOUR section 2 describes each")]
+#[allow(missing_docs, reason = "the names are the contract; contract section 2 describes each")]
 pub enum EventName {
     SessionStart,
     UserPromptSubmit,
@@ -43,14 +43,14 @@ pub enum PlainOutput {
     Ignored,
 }
 
-/// How long a handler may run by default. Seconds (BEHAVIOUR section 2).
+/// How long a handler may run by default. Seconds (contract section 2).
 pub const DEFAULT_TIMEOUT_SECONDS: f64 = 600.0;
 
-/// How long a handler of UserPromptSubmit may run by default, where a person is waiting. Seconds (BEHAVIOUR section 2).
+/// How long a handler of UserPromptSubmit may run by default, where a person is waiting. Seconds (contract section 2).
 pub const PROMPT_TIMEOUT_SECONDS: f64 = 30.0;
 
 impl EventName {
-    /// All events, in the order of BEHAVIOUR section 2.
+    /// All events, in the order of contract section 2.
     pub const ALL: [EventName; 12] = [
         EventName::SessionStart,
         EventName::UserPromptSubmit,

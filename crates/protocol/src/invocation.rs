@@ -1,4 +1,4 @@
-//! What has happened in a session: the domain form of an event, which agents send that know hooksd (BEHAVIOUR section
+//! What has happened in a session: the domain form of an event, which agents send that know hooksd (contract section
 //! 2). Unknown fields are an error. Code makes these events, and a typo in it must fail loudly.
 
 use schemars::JsonSchema;
@@ -137,7 +137,7 @@ pub struct Call {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Notice {
-    /// The kind of notification; BEHAVIOUR section 3 lists those that handlers know.
+    /// The kind of notification; contract section 3 lists those that handlers know.
     #[serde(rename = "type")]
     pub kind: Text,
     /// The text of the notification.
@@ -186,7 +186,7 @@ macro_rules! events {
             $(#[$about])*
             #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
             #[serde(deny_unknown_fields)]
-            #[allow(missing_docs, reason = "BEHAVIOUR section 2 lists the fields")]
+            #[allow(missing_docs, reason = "contract section 2 lists the fields")]
             pub struct $name {
                 /// Always this event's name.
                 pub event: EventName,
@@ -316,7 +316,7 @@ fn object<'de, D: Deserializer<'de>>(deserializer: D) -> Result<RawJson, D::Erro
     if value.get().starts_with('{') { Ok(value) } else { Err(serde::de::Error::custom("expected an object")) }
 }
 
-/// A hook request that the server side of an agent makes (BEHAVIOUR section 10). Every field is required.
+/// A hook request that the server side of an agent makes (contract section 10). Every field is required.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ServerRequest {
     /// Always 1.

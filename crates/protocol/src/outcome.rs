@@ -149,7 +149,7 @@ pub enum End {
         /// What happened, to which program or folder, and what to do; one line for people.
         message: String,
     },
-    /// The handler has no command: nothing but white space (BEHAVIOUR section 6, `invalid_command`).
+    /// The handler has no command: nothing but white space (contract section 6, `invalid_command`).
     InvalidCommand,
 }
 

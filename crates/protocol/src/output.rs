@@ -1,4 +1,4 @@
-//! What a handler prints on stdout when it exits with 0 (BEHAVIOUR section 8). People write it, so that it is read
+//! What a handler prints on stdout when it exits with 0 (contract section 8). People write it, so that it is read
 //! leniently, as recorded. Unknown keys are no error here; the engine reports those of the top level.
 
 use schemars::JsonSchema;
@@ -50,7 +50,7 @@ pub struct Output {
     /// Escape sequences for the person's terminal: OSC 0, 1, 2, 9, 99, 777 and BEL only.
     #[serde(default)]
     pub terminal_sequence: Option<String>,
-    /// `"block"` to block. What that means depends on the event (BEHAVIOUR section 2).
+    /// `"block"` to block. What that means depends on the event (contract section 2).
     #[serde(default)]
     pub decision: Option<Block>,
     /// Why the handler blocks.
@@ -75,7 +75,7 @@ pub enum PermissionWord {
 
 /// The part of the output that depends on the event.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "one variant an event; fields as in BEHAVIOUR section 8")]
+#[allow(missing_docs, reason = "one variant an event; fields as in contract section 8")]
 pub enum Specific {
     SessionStart(SessionStart),
     UserPromptSubmit(UserPromptSubmit),
@@ -91,7 +91,7 @@ pub enum Specific {
 /// `hookSpecificOutput` of SessionStart.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
+#[allow(missing_docs, reason = "fields as in contract section 8")]
 pub struct SessionStart {
     #[serde(default)]
     pub additional_context: Option<String>,
@@ -109,7 +109,7 @@ pub struct SessionStart {
 /// `hookSpecificOutput` of UserPromptSubmit.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
+#[allow(missing_docs, reason = "fields as in contract section 8")]
 pub struct UserPromptSubmit {
     #[serde(default)]
     pub additional_context: Option<String>,
@@ -122,7 +122,7 @@ pub struct UserPromptSubmit {
 /// `hookSpecificOutput` of PreToolUse.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
+#[allow(missing_docs, reason = "fields as in contract section 8")]
 pub struct PreToolUse {
     #[serde(default)]
     pub permission_decision: Option<PermissionWord>,
@@ -139,7 +139,7 @@ pub struct PreToolUse {
 /// `hookSpecificOutput` of PostToolUse.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
+#[allow(missing_docs, reason = "fields as in contract section 8")]
 pub struct PostToolUse {
     #[serde(default)]
     pub additional_context: Option<String>,
@@ -156,7 +156,7 @@ pub struct PostToolUse {
 /// `hookSpecificOutput` of PostToolUseFailure, SubagentStart, SubagentStop and Stop.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
+#[allow(missing_docs, reason = "fields as in contract section 8")]
 pub struct OnlyContext {
     #[serde(default)]
     pub additional_context: Option<String>,
@@ -164,7 +164,7 @@ pub struct OnlyContext {
 
 /// `hookSpecificOutput.decision` of PermissionRequest.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[allow(missing_docs, reason = "fields as in BEHAVIOUR section 8")]
+#[allow(missing_docs, reason = "fields as in contract section 8")]
 pub enum PermissionDecision {
     Allow {
         /// The object, as it was spelled.

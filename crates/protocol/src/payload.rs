@@ -1,4 +1,4 @@
-//! What a handler reads on stdin: one compact JSON object for each event (BEHAVIOUR section 3). Nulls are left out.
+//! What a handler reads on stdin: one compact JSON object for each event (contract section 3). Nulls are left out.
 //! The engine makes these from [`crate::invocation`], and nobody else does.
 
 use schemars::JsonSchema;
@@ -59,7 +59,7 @@ macro_rules! payloads {
         $(
             $(#[$about])*
             #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-            #[allow(missing_docs, reason = "BEHAVIOUR section 3 lists the fields")]
+            #[allow(missing_docs, reason = "contract section 3 lists the fields")]
             pub struct $name {
                 #[serde(flatten)]
                 pub common: Common,

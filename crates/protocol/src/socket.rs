@@ -12,7 +12,7 @@ pub const MAX_SOCKET_PATH: usize =
 /// The variable that names the socket itself.
 pub const SOCKET_VARIABLE: &str = "HOOKSD_SOCKET";
 
-/// The variable that names the folder of the user's hooks.json. Without it that is `~/.deepagents` (BEHAVIOUR section
+/// The variable that names the folder of the user's hooks.json. Without it that is `~/.deepagents` (contract section
 /// 4).
 pub const CONFIG_DIR_VARIABLE: &str = "HOOKSD_CONFIG_DIR";
 

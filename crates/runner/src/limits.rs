@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Bytes kept of each output stream; the rest is read and thrown away (BEHAVIOUR section 6).
+/// Bytes kept of each output stream; the rest is read and thrown away (contract section 6).
 pub const OUTPUT_CAP: usize = 100_000;
 
 /// Time that the pipes of an exited handler get to reach their end before they are closed (D1): long enough

@@ -1,4 +1,4 @@
-//! Plugins: which are enabled, where their documents are, and what their handlers see (BEHAVIOUR section 7).
+//! Plugins: which are enabled, where their documents are, and what their handlers see (contract section 7).
 //!
 //! * [`discover`](mod@discover): the enabled ones, from the agent's two state files.
 //! * [`manifest`]: one plugin's documents: `hooks/hooks.json`, files its manifest names, hooks inside the manifest.

@@ -1,4 +1,4 @@
-//! Whether a project's document counts (BEHAVIOUR section 10). Anything unresolvable is untrusted.
+//! Whether a project's document counts (contract section 10). Anything unresolvable is untrusted.
 //!
 //! * [`store`]: what is trusted for good, in a file that other programs share.
 //! * [`write`](mod@write): changing it under their lock, and never over something that cannot be read.

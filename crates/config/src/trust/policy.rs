@@ -1,5 +1,5 @@
 //! What one session trusts: grants made for it, each bound to the bytes of a document, and the store unless nobody is
-//! there to have filled it (headless sessions; BEHAVIOUR section 10).
+//! there to have filled it (headless sessions; contract section 10).
 
 use std::path::Path;
 

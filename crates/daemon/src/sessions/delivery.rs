@@ -1,5 +1,5 @@
 //! Exactly once: the same (snapshot, invocation id) delivered again, also while the first is running, runs nothing
-//! and gets the same answer (BEHAVIOUR section 10). The same id with other content is refused (D21).
+//! and gets the same answer (contract section 10). The same id with other content is refused (D21).
 //!
 //! The first delivery runs the event and has its answer; only a repetition waits for what the first one says.
 

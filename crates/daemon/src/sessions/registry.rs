@@ -126,7 +126,7 @@ impl Sessions {
         check_trust(reload.trust.as_ref()).map_err(|error| RpcError::invalid_params(&error))?;
         session.resolve_again(settings, documents, |params| {
             let cwd = reload.cwd.map_or_else(|| params.cwd.clone(), PathBuf::from);
-            // A grant is for the folder it was given in: moving resolves trust anew (BEHAVIOUR section 10).
+            // A grant is for the folder it was given in: moving resolves trust anew (contract section 10).
             let kept = params.trust.filter(|_| cwd == params.cwd);
             let env = reload.env.map(|env| Arc::new(SessionVariables::sent(env))).or(params.env);
             let plugins = reload.plugins.or(params.plugins);

@@ -37,7 +37,7 @@ pub(crate) struct ResolvedConfig {
     loaded: Arc<Loaded>,
     /// What belongs to this view alone: trust, and documents of which an older version serves.
     remarks: Vec<Diagnostic>,
-    /// The session's environment, or else the daemon's, with what .env files fill in (BEHAVIOUR section 12).
+    /// The session's environment, or else the daemon's, with what .env files fill in (contract section 12).
     variables: Arc<SessionVariables>,
     /// Keeps the documents hot for as long as the session is pinned to them.
     _hot: Vec<Arc<Slot>>,
@@ -62,7 +62,7 @@ pub(crate) fn resolve(
     let stamp = FileStamp::of(&store_path(&settings.config_dir)).filter(FileStamp::has_settled);
     let mut policy = match params.mode {
         Mode::Interactive => Policy::with_store(Store::read(&settings.config_dir)),
-        // Headless sessions ignore the persisted store (BEHAVIOUR section 10).
+        // Headless sessions ignore the persisted store (contract section 10).
         Mode::Headless => Policy::explicit_only(),
     };
     if let Store::Unknown(reason) = policy.store() {
@@ -115,7 +115,7 @@ pub(crate) fn resolve(
     let used = loaded.project.loaded || workspace;
     let by_store = used && !granted(fingerprint.as_deref().unwrap_or_default());
     let store_stamp = by_store.then(|| Mutex::new(stamp));
-    // A grant is bound to the bytes it was given for: other bytes need another one (BEHAVIOUR section 10).
+    // A grant is bound to the bytes it was given for: other bytes need another one (contract section 10).
     let trust = match params.trust {
         Some(Trust::Explicit(_)) => {
             fingerprint.map(|fingerprint| Trust::Fingerprint(FingerprintTrust { fingerprint }))

@@ -1,4 +1,4 @@
-//! One conversation of one agent, pinned to the snapshot it was opened with (BEHAVIOUR section 10).
+//! One conversation of one agent, pinned to the snapshot it was opened with (contract section 10).
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};

@@ -1,4 +1,4 @@
-//! Makes one decision of what all handlers have said (BEHAVIOUR section 9). Handlers count in configuration order, in
+//! Makes one decision of what all handlers have said (contract section 9). Handlers count in configuration order, in
 //! whatever order they have finished.
 
 mod specific;
@@ -22,7 +22,7 @@ use hooksd_protocol::outcome::{End, Outcome};
 
 use self::verdict::By;
 
-/// How often handlers may make an agent go on instead of stopping. Times (BEHAVIOUR section 2).
+/// How often handlers may make an agent go on instead of stopping. Times (contract section 2).
 pub const CONTINUATION_CAP: i64 = 8;
 
 /// The reason that a `decision: block` gets which has none (vectors `reduce/each/block-no-reason/*`).
@@ -96,7 +96,7 @@ impl<'a> Reducer<'a> {
     }
 
     /// Applies the run of a handler of the older form. Its output and exit status mean nothing; only a failure to run
-    /// is said (BEHAVIOUR section 11).
+    /// is said (contract section 11).
     fn legacy(&mut self, outcome: &Outcome, handler: &Handler) -> HandlerStatus {
         match &outcome.end {
             End::Exited(_) | End::Signaled(_) => HandlerStatus::Ok,
@@ -264,7 +264,7 @@ impl<'a> Reducer<'a> {
         }
     }
 
-    /// Applies a block, which is exit status 2 or `decision: block`. What it means depends on the event (BEHAVIOUR
+    /// Applies a block, which is exit status 2 or `decision: block`. What it means depends on the event (contract
     /// section 2).
     fn block(&mut self, reason: String) {
         self.blocked = true;

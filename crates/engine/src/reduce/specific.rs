@@ -1,4 +1,4 @@
-//! Applies the part of a handler's output that depends on the event (BEHAVIOUR section 8), and the output fields that
+//! Applies the part of a handler's output that depends on the event (contract section 8), and the output fields that
 //! only some agents apply (D10).
 
 use hooksd_json::RawJson;

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::session::SessionRef;
 use hooksd_json::RawJson;
 
-/// An event of the older form (BEHAVIOUR section 11).
+/// An event of the older form (contract section 11).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[allow(missing_docs, reason = "the names say it; docs/hooks.md lists their fields")]
 pub enum LegacyName {

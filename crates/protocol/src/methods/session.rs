@@ -17,7 +17,7 @@ use hooksd_json::{ReadError, Reading, Text, Value, read};
 pub enum Mode {
     /// A person is there, so that trust counts which was granted for good.
     Interactive,
-    /// Nobody is there, so that only a grant in the request counts (BEHAVIOUR section 10).
+    /// Nobody is there, so that only a grant in the request counts (contract section 10).
     Headless,
 }
 
