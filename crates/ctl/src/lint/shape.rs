@@ -36,7 +36,7 @@ pub(super) fn findings(document: &Document<'_>, contents: &Contents) -> Vec<Find
     let groups = places::groups(document.text);
     let parts = parts(&groups, &value);
     let mut found = Vec::new();
-    for diagnostic in &parsed(&contents).diagnostics {
+    for diagnostic in &parsed(contents).diagnostics {
         found.push(of_parser(document, diagnostic, &location, &parts, &groups));
     }
     if value.get("hooks").is_none() {
