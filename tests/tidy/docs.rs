@@ -51,8 +51,8 @@ fn every_diagnostic_code_is_described_and_no_other() {
     }
 }
 
-/// Every name and every fixed word that the schema of an answer has stands in the section about answers, and each row of its
-/// table is about one of them.
+/// Every name and every fixed word that the schema of an answer has stands in the section about answers, and each row
+/// of its table is about one of them.
 #[test]
 fn every_word_of_an_answer_is_described_and_no_other() {
     let page = text("docs/hooks.md");

@@ -1,4 +1,5 @@
-//! Every section of the contract, decision and case that is cited has a heading, and every test that a page names exists.
+//! Every section of the contract, decision and case that is cited has a heading, and every test that a page names
+//! exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -135,8 +136,8 @@ fn cite(word: &str, letters: (char, char), known: &Known, fault: &mut impl FnMut
     }
 }
 
-/// What is wrong with the tests that a page names: one that does not exist, an entry that names none. Entries begin with a
-/// letter and a number. `ends`: where those that need no test begin.
+/// What is wrong with the tests that a page names: one that does not exist, an entry that names none. Entries begin
+/// with a letter and a number. `ends`: where those that need no test begin.
 fn untested(page: &str, letter: char, ends: &str, sources: &str) -> Vec<String> {
     let page = page.split(ends).next().unwrap_or_default();
     let mut faults = Vec::new();
@@ -170,8 +171,8 @@ fn untested(page: &str, letter: char, ends: &str, sources: &str) -> Vec<String> 
 /// Where the page of the contract begins to say which test holds what.
 const HELD: &str = "\n## Which test holds each statement\n";
 
-/// What is wrong with what the page of the contract says of its tests: a section that is left out, a statement that names
-/// nothing, a test or vector that does not exist. A name with a slash is the beginning of a vector's id.
+/// What is wrong with what the page of the contract says of its tests: a section that is left out, a statement that
+/// names nothing, a test or vector that does not exist. A name with a slash is the beginning of a vector's id.
 fn unheld(page: &str, sources: &str, vectors: &str) -> Vec<String> {
     let Some((contract, held)) = page.split_once(HELD) else {
         return vec!["the contract does not say which tests hold it".to_owned()];

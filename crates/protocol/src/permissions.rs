@@ -1,5 +1,5 @@
-//! The entries of `updatedPermissions`, which a handler of PermissionRequest may send with an allow. They are checked, and
-//! passed on to the agent as they were spelled.
+//! The entries of `updatedPermissions`, which a handler of PermissionRequest may send with an allow. They are
+//! checked, and passed on to the agent as they were spelled.
 
 use schemars::JsonSchema;
 use serde::Deserialize;

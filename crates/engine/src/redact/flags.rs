@@ -1,5 +1,5 @@
-//! Passwords among the arguments of programs that take them by a letter: `curl -u user:password`, `mysql -pSECRET`. The same
-//! letter means other things elsewhere, so that only the arguments of programs in the table count.
+//! Passwords among the arguments of programs that take them by a letter: `curl -u user:password`, `mysql -pSECRET`.
+//! The same letter means other things elsewhere, so that only the arguments of programs in the table count.
 
 use std::borrow::Cow;
 
@@ -27,8 +27,8 @@ pub(super) struct Tool {
     flags: &'static [(&'static str, Argument)],
 }
 
-/// Programs that take secrets as arguments. Those without flags are there because they run behind another one and use the
-/// same letters for something else.
+/// Programs that take secrets as arguments. Those without flags are there because they run behind another one and use
+/// the same letters for something else.
 const TOOLS: &[Tool] = &[
     Tool {
         names: &["curl"],
@@ -159,8 +159,8 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
-    /// How many bytes of the next argument stay, when the rest of it is a secret that can be told only by the arguments before
-    /// it.
+    /// How many bytes of the next argument stay, when the rest of it is a secret that can be told only by the
+    /// arguments before it.
     pub(super) fn next(&mut self, text: &str) -> Option<usize> {
         if let Some(argument) = self.next.take()
             && is_secret(argument, text, false)

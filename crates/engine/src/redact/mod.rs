@@ -1,5 +1,5 @@
-//! Takes secrets out of text that is written down. When in doubt it takes out more: a transcript without a word is still of
-//! use, and a key that has leaked stays leaked.
+//! Takes secrets out of text that is written down. When in doubt it takes out more: a transcript without a word is
+//! still of use, and a key that has leaked stays leaked.
 
 mod flags;
 mod names;
@@ -35,8 +35,8 @@ pub struct Redactor {
 }
 
 impl Redactor {
-    /// Makes a redactor that knows these variables. The value of one whose name says that it is a secret is taken out wherever
-    /// it stands, and so is the password in an address that is the value of any variable.
+    /// Makes a redactor that knows these variables. The value of one whose name says that it is a secret is taken out
+    /// wherever it stands, and so is the password in an address that is the value of any variable.
     #[must_use]
     pub fn new<'a>(variables: impl IntoIterator<Item = (&'a str, &'a str)>) -> Redactor {
         let secret = variables.into_iter().filter_map(|(name, value)| {
@@ -49,8 +49,8 @@ impl Redactor {
         Redactor { known }
     }
 
-    /// Spells a JSON value on one line, without secrets. Parts that have no secret are spelled as they were. `None` when the
-    /// value is nested deeper than [`MAX_DEPTH`].
+    /// Spells a JSON value on one line, without secrets. Parts that have no secret are spelled as they were. `None`
+    /// when the value is nested deeper than [`MAX_DEPTH`].
     #[must_use]
     pub fn json(&self, value: &Value<'_>) -> Option<String> {
         if value.depth() > MAX_DEPTH {
@@ -115,8 +115,8 @@ impl Redactor {
         }
     }
 
-    /// A text whose end is missing, without secrets. What may be the beginning of a secret is taken out as well: the beginning
-    /// of a known value, and the last word.
+    /// A text whose end is missing, without secrets. What may be the beginning of a secret is taken out as well: the
+    /// beginning of a known value, and the last word.
     #[must_use]
     pub fn cut_text(&self, text: &str) -> String {
         let mut text = self.without_known(text).into_owned();

@@ -1,5 +1,5 @@
-//! Tells a secret from a sentence, a placeholder and a reference that stand where a secret could. Who sees an error needs to
-//! read it: `API_KEY: parameter not set`.
+//! Tells a secret from a sentence, a placeholder and a reference that stand where a secret could. Who sees an error
+//! needs to read it: `API_KEY: parameter not set`.
 
 /// The longest digit string that is an ordinary number in a sentence. Digits.
 const MAX_NUMBER: usize = 4;
@@ -139,8 +139,8 @@ pub(super) enum Judged {
     From(usize),
 }
 
-/// Judges what stands unquoted where a secret could. `spaced` says that a space stands before it, as in `name: value`; then
-/// the rest of the line belongs to it.
+/// Judges what stands unquoted where a secret could. `spaced` says that a space stands before it, as in `name:
+/// value`; then the rest of the line belongs to it.
 pub(super) fn judge(line: &str, spaced: bool) -> Judged {
     let (word, rest) = next_word(line);
     if !is_one_of(bare(word), WORDS) {
@@ -180,7 +180,8 @@ pub(super) fn is_sentence(text: &str) -> bool {
     })
 }
 
-/// Whether a value refers to a secret or holds its place: `$TOKEN`, `${TOKEN}`, `<your key>`, `***`, `os.environ["KEY"]`.
+/// Whether a value refers to a secret or holds its place: `$TOKEN`, `${TOKEN}`, `<your key>`, `***`,
+/// `os.environ["KEY"]`.
 pub(super) fn is_placeholder(value: &str) -> bool {
     /// The longest that is one. Bytes.
     const MAX_PLACEHOLDER: usize = 128;

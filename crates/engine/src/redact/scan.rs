@@ -1,5 +1,5 @@
-//! Walks through a text once and takes out what is secret by its looks, by the name before it or by the command it is given
-//! to. A text that has no secret costs no memory, and the work grows no faster than the text.
+//! Walks through a text once and takes out what is secret by its looks, by the name before it or by the command it is
+//! given to. A text that has no secret costs no memory, and the work grows no faster than the text.
 
 use super::flags::{self, Tool};
 use super::{REDACTED, pairs, shapes, urls};
@@ -10,12 +10,13 @@ pub(super) type Found = (usize, usize);
 /// What is known of the text that was passed already.
 #[derive(Default)]
 pub(super) struct Passed {
-    /// There is no `@` before this position. Bytes from the beginning of the text. No stretch of the text is looked through
-    /// twice with it, so that the work grows no faster than the text.
+    /// There is no `@` before this position. Bytes from the beginning of the text. No stretch of the text is looked
+    /// through twice with it, so that the work grows no faster than the text.
     pub(super) no_user: usize,
     /// There is no dot inside of a token before this position. Bytes from the beginning of the text.
     pub(super) no_dot: usize,
-    /// Where the word ends that was looked through last, and where the address does. Bytes from the beginning of the text.
+    /// Where the word ends that was looked through last, and where the address does. Bytes from the beginning of the
+    /// text.
     ends: [usize; 2],
     /// Where the path ends that was looked through last for a webhook. Bytes from the beginning of the text.
     pub(super) path_end: usize,
@@ -82,8 +83,8 @@ fn secret_at(rest: &str, before: Option<char>, at: usize, passed: &mut Passed) -
         .or_else(|| start_of_name.then(|| by_name(rest, before, at, passed)).flatten())
 }
 
-/// Finds the secret that belongs to the name at the beginning of the text: a service's address, a program's argument, or the
-/// value of the name.
+/// Finds the secret that belongs to the name at the beginning of the text: a service's address, a program's argument,
+/// or the value of the name.
 fn by_name(rest: &str, before: Option<char>, at: usize, passed: &mut Passed) -> Option<Found> {
     let length = run(rest, is_name_char);
     let name = rest.get(..length).filter(|name| !name.is_empty())?;

@@ -7,8 +7,8 @@ use super::scan::{Found, Passed, find, run};
 enum Rest {
     /// So many characters of a token, whatever they are.
     Any(usize),
-    /// So many characters of a token, one of them a digit unless there are [`MIN_WITHOUT_DIGIT`]: words of a text look like
-    /// the beginning of such keys.
+    /// So many characters of a token, one of them a digit unless there are [`MIN_WITHOUT_DIGIT`]: words of a text
+    /// look like the beginning of such keys.
     Mixed(usize),
     /// So many letters and digits in a row, and none after them.
     Alnum(usize),
@@ -194,8 +194,8 @@ fn web_token(rest: &str, at: usize, passed: &mut Passed) -> Option<Found> {
     (length >= MIN_JWT && has_dot).then_some((0, length))
 }
 
-/// Finds the keys that have no beginning of their own, but parts of known lengths: those of bots on Telegram and Discord, of
-/// Mailchimp, and secrets of Azure's applications.
+/// Finds the keys that have no beginning of their own, but parts of known lengths: those of bots on Telegram and
+/// Discord, of Mailchimp, and secrets of Azure's applications.
 fn by_parts(rest: &str) -> Option<Found> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let bytes = rest.as_bytes();

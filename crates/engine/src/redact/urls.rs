@@ -2,8 +2,8 @@
 
 use super::scan::{Found, Passed, is_end_of_url, run};
 
-/// Services whose addresses are secrets, and after which part of the path the secret begins. A host stands for those below it
-/// as well.
+/// Services whose addresses are secrets, and after which part of the path the secret begins. A host stands for those
+/// below it as well.
 const WEBHOOKS: &[(&str, &str)] = &[
     ("hooks.slack.com", "/services/"),
     ("hooks.slack.com", "/workflows/"),
@@ -44,8 +44,8 @@ const WEBHOOKS: &[(&str, &str)] = &[
     ("alchemy.com", "/v2/"),
 ];
 
-/// Parts of a path after which one that looks random is a secret, on whatever host: Mattermost, Rocket.Chat and others run on
-/// people's own.
+/// Parts of a path after which one that looks random is a secret, on whatever host: Mattermost, Rocket.Chat and
+/// others run on people's own.
 const HOOK_PARTS: [&str; 10] = [
     "hooks",
     "hook",
