@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use super::names::{self, Grade};
 use super::prose::{is_placeholder, looks_secret};
-use super::scan::{Ends, Found, Given, Passed, run};
+use super::text::{Ends, Found, Given, Passed, REDACTED, run};
 
 /// What comes with a flag.
 #[derive(Debug, Clone, Copy)]
@@ -190,6 +190,6 @@ impl Arguments {
     /// Whether this value of a JSON list is an argument that has a secret, and what is written instead.
     pub(super) fn clean(&mut self, text: Cow<'_, str>) -> Option<String> {
         let kept = self.next(&text)?;
-        Some(format!("{}{}", text.get(..kept).unwrap_or_default(), super::REDACTED))
+        Some(format!("{}{}", text.get(..kept).unwrap_or_default(), REDACTED))
     }
 }

@@ -7,6 +7,7 @@ mod pairs;
 mod prose;
 mod scan;
 mod shapes;
+mod text;
 mod urls;
 
 use std::borrow::Cow;
@@ -18,8 +19,7 @@ use self::prose::{is_pin, is_placeholder, is_sentence, looks_secret};
 use self::scan::scan;
 use crate::environment::is_secret;
 
-/// What stands in place of a secret.
-pub const REDACTED: &str = "[redacted]";
+pub use self::text::REDACTED;
 
 /// How deep a record may be nested. Levels.
 pub const MAX_DEPTH: usize = 128;

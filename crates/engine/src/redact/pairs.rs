@@ -3,7 +3,7 @@
 
 use super::names::{self, Grade};
 use super::prose::{self, Judged};
-use super::scan::{Ends, Found, Given, Passed, run};
+use super::text::{Ends, Found, Given, Passed, run};
 
 /// Finds the value that belongs to this name, which is what `rest` begins with.
 pub(super) fn named(

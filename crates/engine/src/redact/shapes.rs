@@ -1,6 +1,6 @@
 //! Secrets that are known by their looks alone: keys of services, web tokens, private keys.
 
-use super::scan::{Found, Passed, find, run};
+use super::text::{Found, Passed, find, run};
 
 /// What must follow the beginning of a key.
 #[derive(Debug, Clone, Copy)]
@@ -10,7 +10,9 @@ enum Rest {
     /// So many characters of a token, one of them a digit unless there are [`MIN_WITHOUT_DIGIT`]: words of a text
     /// look like the beginning of such keys.
     Mixed(usize),
-    /// So many letters and digits in a row, and none after them.
+    /// The same, or so many letters and digits in a row: short words with hyphens between them are no keys.
+    Solid(usize),
+    /// So many letters and digits in a row.
     Alnum(usize),
     /// So many hexadecimal digits, and no letter or digit after them.
     Hex(usize),
@@ -22,8 +24,8 @@ const MIN_WITHOUT_DIGIT: usize = 20;
 /// How the keys of well-known services begin, and what follows.
 const PREFIXES: &[(&str, Rest)] = &[
     // Models and their hosts.
-    ("sk-", Rest::Mixed(8)),
-    ("gsk_", Rest::Mixed(8)),
+    ("sk-", Rest::Solid(8)),
+    ("gsk_", Rest::Solid(8)),
     ("hf_", Rest::Mixed(16)),
     ("lsv2_", Rest::Any(8)),
     ("xai-", Rest::Mixed(20)),
@@ -136,10 +138,13 @@ impl Rest {
                 let length = run(text, is_token_char);
                 (length, length >= least)
             }
-            Rest::Mixed(least) => {
+            Rest::Mixed(least) | Rest::Solid(least) => {
                 let length = run(text, is_token_char);
-                let digit = text.get(..length)?.bytes().any(|byte| byte.is_ascii_digit());
-                (length, length >= least && (digit || length >= MIN_WITHOUT_DIGIT))
+                let token = text.get(..length)?;
+                let digit = token.bytes().any(|byte| byte.is_ascii_digit());
+                let first = token.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(length);
+                let solid = matches!(self, Rest::Solid(_)) && first >= least;
+                (length, length >= least && (digit || solid || length >= MIN_WITHOUT_DIGIT))
             }
             Rest::Alnum(least) => {
                 let length = run(text, |c| c.is_ascii_alphanumeric());
@@ -224,6 +229,10 @@ fn by_parts(rest: &str) -> Option<Found> {
     }
 }
 
+/// Words that are long enough for a token and come after `Bearer` in a sentence.
+const BEARER_WORDS: [&str; 6] =
+    ["authentication", "authorization", "credential", "credentials", "certificate", "challenge"];
+
 /// Finds what comes after `Bearer`.
 fn bearer(rest: &str) -> Option<Found> {
     /// The shortest token after `Bearer`. Bytes. A shorter one is an ordinary word.
@@ -234,8 +243,7 @@ fn bearer(rest: &str) -> Option<Found> {
     let value = after.get(space..)?;
     let length = run(value, is_token_char);
     // "Bearer authentication failed" is about tokens and has none.
-    let token = value.get(..length)?;
-    let is_word = length < MIN_WITHOUT_DIGIT
-        && token.trim_end_matches(['.', '-']).bytes().skip(1).all(|byte| byte.is_ascii_lowercase());
+    let token = value.get(..length)?.trim_end_matches(['.', '-']);
+    let is_word = BEARER_WORDS.iter().any(|word| token.eq_ignore_ascii_case(word));
     (space > 0 && length >= MIN_BEARER && !is_word).then_some((word.len() + space, length))
 }

@@ -3,12 +3,7 @@
 use super::*;
 use hooksd_json::{Dialect, RawJson};
 use proptest::prelude::*;
-use std::cell::Cell;
-
-thread_local! {
-    /// Bytes that this thread has looked through.
-    pub(super) static LOOKED: Cell<usize> = const { Cell::new(0) };
-}
+use text::LOOKED;
 
 const SECRET: &str = "Hunter2-x9q/Z+w=";
 

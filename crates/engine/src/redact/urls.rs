@@ -1,6 +1,6 @@
 //! Secrets in addresses: the user and the password, and the paths by which whoever knows them may post or call.
 
-use super::scan::{Found, Passed, is_end_of_url, run};
+use super::text::{Found, Passed, is_end_of_url, run};
 
 /// Services whose addresses are secrets, and after which part of the path the secret begins. A host stands for those
 /// below it as well.
