@@ -57,6 +57,22 @@ fn the_commands_of_an_event_start_and_nobody_waits() {
     });
 }
 
+/// The document counts as it was when the session was opened, also when no event has come before the edit.
+#[test]
+fn d39_a_list_document_is_pinned_when_the_session_is_opened() {
+    world(async |world| {
+        world.user(&document(&[("touch $W/old", Value::Null)]));
+        let mut agent = world.agent().await;
+        world.user(&document(&[("touch $W/new", Value::Null)]));
+        let params = json!({ "session": agent.session(), "event": "user.prompt" });
+        let emitted = agent.line.call("legacy/emit", params).await.unwrap();
+        assert_eq!(emitted, json!({ "accepted": true, "handlers": 1 }));
+        world.appears("old").await;
+        assert!(!world.at("new").exists());
+        world.nothing_runs().await;
+    });
+}
+
 /// Requests are read strictly; nothing runs on one that does not fit.
 #[test]
 fn reports_are_read_strictly() {

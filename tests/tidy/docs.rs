@@ -1,8 +1,11 @@
 //! Generated docs are fresh; written docs name what exists.
 
+use std::collections::BTreeSet;
 use std::fs;
 
-use hooksd_protocol::{diagnostic, schema};
+use hooksd_protocol::event::EventName;
+use hooksd_protocol::{diagnostic, output, schema};
+use serde_json::Value;
 
 use crate::{files, text, top};
 
@@ -46,6 +49,45 @@ fn every_diagnostic_code_is_described_and_no_other() {
         let code = row.split('`').next().unwrap();
         assert!(codes.contains(&code), "docs/diagnostics.md describes {code}, which does not exist");
     }
+}
+
+/// Every name and every fixed word that the schema of an answer has stands in the section about answers, and each row
+/// of its table is about one of them.
+#[test]
+fn every_word_of_an_answer_is_described_and_no_other() {
+    let page = text("docs/hooks.md");
+    let section = page.split("\n### Every word of an answer\n").nth(1).expect("the section");
+    let section = section.split("\n## ").next().unwrap();
+    let mut words = BTreeSet::new();
+    words_of(&schema::outputs(), &mut words);
+    assert!(output::KEYS.iter().all(|key| words.contains(*key)), "the words were not found in the schema");
+    let events: Vec<&str> = EventName::ALL.iter().map(|event| event.as_str()).collect();
+    for word in words.iter().filter(|word| !events.contains(&word.as_str())) {
+        let is_there = section.contains(&format!("`{word}`")) || section.contains(&format!("\"{word}\""));
+        assert!(is_there, "docs/hooks.md does not describe {word}, which an answer may have");
+    }
+    let rows: Vec<&str> = section.lines().filter_map(|line| line.strip_prefix("| <a id=\"")).collect();
+    assert!(rows.len() >= 24, "{}", rows.len());
+    for row in rows {
+        let (anchor, word) = (row.split('"').next().unwrap(), row.split('`').nth(1).unwrap());
+        assert!(words.contains(word), "docs/hooks.md describes {word}, which no answer has");
+        assert!(anchor.starts_with(&word.to_lowercase()), "{word} has the anchor {anchor}");
+    }
+}
+
+/// The names of members and the fixed words of a schema.
+fn words_of(schema: &Value, words: &mut BTreeSet<String>) {
+    if let Some(properties) = schema.get("properties").and_then(Value::as_object) {
+        words.extend(properties.keys().cloned());
+    }
+    let fixed = schema.get("enum").and_then(Value::as_array).into_iter().flatten().chain(schema.get("const"));
+    words.extend(fixed.filter_map(Value::as_str).map(str::to_owned));
+    let inner: Vec<&Value> = match schema {
+        Value::Object(members) => members.values().collect(),
+        Value::Array(items) => items.iter().collect(),
+        _ => Vec::new(),
+    };
+    inner.into_iter().for_each(|inner| words_of(inner, words));
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! Every section of the contract, decision and case that is cited has a heading, and every test that a page names exists.
+//! Every section of the contract, decision and case that is cited has a heading, and every test that a page names
+//! exists.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -135,8 +136,8 @@ fn cite(word: &str, letters: (char, char), known: &Known, fault: &mut impl FnMut
     }
 }
 
-/// What is wrong with the tests that a page names: one that does not exist, an entry that names none. Entries begin with a
-/// letter and a number. `ends`: where those that need no test begin.
+/// What is wrong with the tests that a page names: one that does not exist, an entry that names none. Entries begin
+/// with a letter and a number. `ends`: where those that need no test begin.
 fn untested(page: &str, letter: char, ends: &str, sources: &str) -> Vec<String> {
     let page = page.split(ends).next().unwrap_or_default();
     let mut faults = Vec::new();
@@ -167,6 +168,50 @@ fn untested(page: &str, letter: char, ends: &str, sources: &str) -> Vec<String> 
     faults
 }
 
+/// Where the page of the contract begins to say which test holds what.
+const HELD: &str = "\n## Which test holds each statement\n";
+
+/// What is wrong with what the page of the contract says of its tests: a section that is left out, a statement that
+/// names nothing, a test or vector that does not exist. A name with a slash is the beginning of a vector's id.
+fn unheld(page: &str, sources: &str, vectors: &str) -> Vec<String> {
+    let Some((contract, held)) = page.split_once(HELD) else {
+        return vec!["the contract does not say which tests hold it".to_owned()];
+    };
+    let mut faults = Vec::new();
+    // The first section is about words, and states nothing.
+    for title in headings(contract).filter(|title| title.contains(". ") && !title.starts_with("1. ")) {
+        if !held.contains(&format!("\n### Section {title}\n")) {
+            faults.push(format!("section {title} is left out"));
+        }
+    }
+    let rows = held.lines().filter_map(|line| line.strip_prefix("| ")?.strip_suffix(" |"));
+    for (statement, by) in rows.filter_map(|row| row.rsplit_once(" | ")) {
+        if matches!(statement, "statement" | "---") {
+            continue;
+        }
+        let names: Vec<&str> = by.split('`').skip(1).step_by(2).collect();
+        if names.is_empty() {
+            faults.push(format!("{statement:?} names nothing that holds it"));
+        }
+        for name in names {
+            let is_there = match name.contains('/') {
+                true => vectors.contains(&format!("\"id\":\"{name}")),
+                false => sources.contains(&format!("fn {name}(")) || sources.contains(&format!("fn {name}<")),
+            };
+            if !is_there {
+                faults.push(format!("{statement:?} names {name}, which does not exist"));
+            }
+        }
+    }
+    faults
+}
+
+/// The text of all files of these folders whose names end so.
+fn all_text(folders: &[&str], ending: &str) -> String {
+    let paths = folders.iter().flat_map(|folder| files(folder, ending));
+    paths.map(|path| fs::read_to_string(path).unwrap()).collect()
+}
+
 /// Every file that may cite something.
 fn citing() -> Vec<File> {
     let folders =
@@ -190,13 +235,19 @@ fn every_reference_resolves() {
 
 #[test]
 fn every_decision_and_case_names_tests_that_exist() {
-    let sources: String = ["crates", "tests"]
-        .iter()
-        .flat_map(|folder| files(folder, ".rs"))
-        .map(|path| fs::read_to_string(path).unwrap())
-        .collect();
+    let sources = all_text(&["crates", "tests"], ".rs");
     let mut faults = untested(&text("docs/decisions.md"), 'D', "\n## Decided, not yet in force", &sources);
     faults.extend(untested(&text("docs/cases.md"), 'B', "\u{0}", &sources));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
+}
+
+#[test]
+fn every_statement_of_the_contract_names_tests_that_exist() {
+    let page = text("docs/contract.md");
+    let statements = page.split(HELD).nth(1).unwrap_or_default().lines().filter(|line| line.contains("` |"));
+    assert!(statements.count() >= 60);
+    let sources = all_text(&["crates", "tests"], ".rs");
+    let faults = unheld(&page, &sources, &all_text(&["tests/conformance"], ".jsonl"));
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
@@ -253,4 +304,21 @@ fn a_missing_test_is_found() {
         "D5: Five names no test",
     ];
     assert_eq!(untested(page, 'D', "\n## Later", "fn one_holds() {}"), expected);
+}
+
+#[test]
+fn a_statement_that_nothing_holds_is_found() {
+    let table = "| statement | held by |\n| --- | --- |\n";
+    let page = format!(
+        "# C\n\n## 1. Words\n\n## 2. Events\n\n## 3. Payload\n{HELD}\n### Section 2. Events\n\n{table}\
+         | One | `one_holds`, `a/b` |\n| Two | `two_holds` |\n| Three `x` | `a/c` |\n| Four | nothing |\n"
+    );
+    let expected = [
+        "section 3. Payload is left out",
+        "\"Two\" names two_holds, which does not exist",
+        "\"Three `x`\" names a/c, which does not exist",
+        "\"Four\" names nothing that holds it",
+    ];
+    assert_eq!(unheld(&page, "fn one_holds() {}", "{\"id\":\"a/bc\"}"), expected);
+    assert_eq!(unheld("# C", "", "").len(), 1);
 }

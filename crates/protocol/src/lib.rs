@@ -5,7 +5,7 @@
 //!
 //! * [`event`], [`invocation`]: what has happened in a session, as agents send it.
 //! * [`payload`]: what a handler reads on stdin.
-//! * [`output`]: what a handler prints on stdout.
+//! * [`output`], [`permissions`]: what a handler prints on stdout.
 //! * [`outcome`]: what became of one run of a handler, and the words for it.
 //! * [`decision`], [`diagnostic`]: the one answer to an event, and why something did not count.
 //! * [`rpc`], [`methods`]: the envelope and the messages of the socket.
@@ -65,6 +65,7 @@ pub mod methods;
 pub mod outcome;
 pub mod output;
 pub mod payload;
+pub mod permissions;
 pub mod rpc;
 pub mod schema;
 pub mod seconds;

@@ -1,10 +1,12 @@
 //! What a handler prints on stdout when it exits with 0 (contract section 8). People write it, so that it is read
 //! leniently, as recorded. Unknown keys are no error here; the engine reports those of the top level.
 
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema};
 use serde::Deserialize;
+use serde_json::json;
 
 use crate::event::EventName;
+use crate::permissions::read_permission_update;
 use hooksd_json::{ReadError, Reading, Value, read};
 
 /// The top-level keys that the output protocol knows.
@@ -122,6 +124,7 @@ pub struct UserPromptSubmit {
 /// `hookSpecificOutput` of PreToolUse.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = with_updated_input)]
 #[allow(missing_docs, reason = "fields as in contract section 8")]
 pub struct PreToolUse {
     #[serde(default)]
@@ -132,24 +135,22 @@ pub struct PreToolUse {
     pub additional_context: Option<String>,
     /// The object, as it was spelled.
     #[serde(skip)]
-    #[schemars(with = "Option<serde_json::Map<String, serde_json::Value>>")]
     pub updated_input: Option<String>,
 }
 
 /// `hookSpecificOutput` of PostToolUse.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
+#[schemars(transform = with_updated_outputs)]
 #[allow(missing_docs, reason = "fields as in contract section 8")]
 pub struct PostToolUse {
     #[serde(default)]
     pub additional_context: Option<String>,
     /// The value, as it was spelled.
     #[serde(skip)]
-    #[schemars(with = "Option<serde_json::Value>")]
     pub updated_tool_output: Option<String>,
     /// The value, as it was spelled.
     #[serde(skip, rename = "updatedMCPToolOutput")]
-    #[schemars(with = "Option<serde_json::Value>")]
     pub updated_mcp_tool_output: Option<String>,
 }
 
@@ -176,6 +177,24 @@ pub enum PermissionDecision {
         message: Option<String>,
         interrupt: bool,
     },
+}
+
+/// Adds to the schema what is read apart, since it is passed on as it was spelled.
+fn with_updated_input(schema: &mut Schema) {
+    add_property(schema, "updatedInput", json!({ "type": ["object", "null"] }));
+}
+
+/// Adds to the schema what is read apart, since it is passed on as it was spelled.
+fn with_updated_outputs(schema: &mut Schema) {
+    add_property(schema, "updatedToolOutput", json!(true));
+    add_property(schema, "updatedMCPToolOutput", json!(true));
+}
+
+fn add_property(schema: &mut Schema, name: &str, property: serde_json::Value) {
+    let properties = schema.get_mut("properties").and_then(serde_json::Value::as_object_mut);
+    if let Some(properties) = properties {
+        properties.insert(name.to_owned(), property);
+    }
 }
 
 #[derive(Deserialize)]
@@ -278,87 +297,6 @@ fn permission(value: &Value<'_>) -> Result<PermissionDecision, ReadError> {
                     decision.get("updatedPermissions").is_some_and(|updates| !updates.items().is_empty())
                 }),
             })
-        }
-    }
-}
-
-/// Checks the shape of one entry of `updatedPermissions`, which is passed on as it was spelled.
-fn read_permission_update(value: &Value<'_>) -> Result<(), ReadError> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    enum UpdateKind {
-        AddRules,
-        ReplaceRules,
-        RemoveRules,
-        SetMode,
-        AddDirectories,
-        RemoveDirectories,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "lowercase")]
-    enum RuleBehavior {
-        Allow,
-        Deny,
-        Ask,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    enum Destination {
-        Session,
-        LocalSettings,
-        ProjectSettings,
-        UserSettings,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    enum Mode {
-        Default,
-        Manual,
-        Plan,
-        AcceptEdits,
-        Auto,
-        DontAsk,
-        BypassPermissions,
-    }
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    #[allow(dead_code, reason = "read for its shape")]
-    struct Rule {
-        tool_name: String,
-        #[serde(default)]
-        rule_content: Option<String>,
-    }
-    #[derive(Deserialize)]
-    struct Tag {
-        #[serde(rename = "type")]
-        kind: UpdateKind,
-    }
-    #[derive(Deserialize)]
-    #[allow(dead_code, reason = "read for its shape")]
-    struct Rules {
-        rules: Vec<Rule>,
-        behavior: RuleBehavior,
-        destination: Destination,
-    }
-    #[derive(Deserialize)]
-    #[allow(dead_code, reason = "read for its shape")]
-    struct SetMode {
-        mode: Mode,
-        destination: Destination,
-    }
-    #[derive(Deserialize)]
-    #[allow(dead_code, reason = "read for its shape")]
-    struct Directories {
-        directories: Vec<String>,
-        destination: Destination,
-    }
-    match read::<Tag>(value, Reading::Lenient)?.kind {
-        UpdateKind::AddRules | UpdateKind::ReplaceRules | UpdateKind::RemoveRules => {
-            read::<Rules>(value, Reading::Lenient).map(drop)
-        }
-        UpdateKind::SetMode => read::<SetMode>(value, Reading::Lenient).map(drop),
-        UpdateKind::AddDirectories | UpdateKind::RemoveDirectories => {
-            read::<Directories>(value, Reading::Lenient).map(drop)
         }
     }
 }

@@ -7,7 +7,7 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde_json::{Value, json};
 
-use crate::{event, invocation, methods, output, payload, rpc};
+use crate::{event, invocation, methods, output, payload, permissions, rpc};
 
 /// One method of the protocol.
 struct Method {
@@ -291,7 +291,7 @@ pub fn outputs() -> Value {
                 json!({ "allOf": [tag, schema] })
             })
             .collect();
-        alternatives.push(permission_request());
+        alternatives.push(permission_request(generator));
         if let Some(properties) = answer.pointer_mut("/properties").and_then(Value::as_object_mut) {
             properties.insert("hookSpecificOutput".to_owned(), json!({ "anyOf": alternatives }));
         }
@@ -305,7 +305,8 @@ pub fn outputs() -> Value {
 }
 
 /// The schema of `hookSpecificOutput` on PermissionRequest, which is read by hand.
-fn permission_request() -> Value {
+fn permission_request(generator: &mut SchemaGenerator) -> Value {
+    let update = generator.subschema_for::<permissions::PermissionUpdate>();
     json!({
         "properties": {
             "hookEventName": { "const": event::EventName::PermissionRequest.as_str() },
@@ -314,7 +315,7 @@ fn permission_request() -> Value {
                     "properties": {
                         "behavior": { "const": "allow" },
                         "updatedInput": { "type": ["object", "null"] },
-                        "updatedPermissions": { "type": "array" },
+                        "updatedPermissions": { "type": "array", "items": update },
                     },
                     "required": ["behavior"],
                 },

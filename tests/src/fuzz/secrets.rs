@@ -20,6 +20,16 @@ pub(super) const TEXT: Words = Words(&[
     "--secret ",
     "Cookie: ",
     "eyJ",
+    "curl -u ",
+    "mysql -p",
+    "discord.com/api/webhooks/",
+    "/hooks/",
+    "?sig=",
+    "&",
+    "DB_PASS=",
+    "auth: ",
+    "is required ",
+    "$KEY",
     "\\\"",
     "'",
     "\"",
@@ -36,7 +46,7 @@ pub(super) const TEXT: Words = Words(&[
 const SECRET: &str = "Hunter2-x9q/Z+w8Kd03vB";
 
 /// Ways to write a secret down that are known without its variable; each on a line of its own.
-const FORMS: [&str; 12] = [
+const FORMS: [&str; 24] = [
     "API_KEY=<S>",
     "db_password: <S>",
     "{\"client_secret\": \"<S>\"}",
@@ -49,6 +59,18 @@ const FORMS: [&str; 12] = [
     "(ghp_<S>)",
     "eyJhbGciOi.<S>.<S>",
     "-----BEGIN PRIVATE KEY-----\n<S>\n-----END PRIVATE KEY-----",
+    "curl -u bob:<S> a.io",
+    "mysql -uroot -p<S> app",
+    "redis-cli -a <S> ping",
+    "docker login -u bob -p <S>",
+    "https://hooks.slack.com/services/T0/B0/<S>",
+    "https://discord.com/api/webhooks/1/<S>",
+    "https://a.io/x?a=1&sig=<S>&b=2",
+    "https://a.io/cb#access_token=<S>",
+    "DB_PASS=<S>",
+    "export AUTH=<S>",
+    "SESSION=<S>",
+    "[\"x\", \"--token\", \"<S>\"]",
 ];
 
 /// A value that a variable has named secret survives in no text and no JSON around it, and a form that is known by its

@@ -3,12 +3,7 @@
 use super::*;
 use hooksd_json::{Dialect, RawJson};
 use proptest::prelude::*;
-use std::cell::Cell;
-
-thread_local! {
-    /// Bytes that this thread has looked through.
-    pub(super) static LOOKED: Cell<usize> = const { Cell::new(0) };
-}
+use text::LOOKED;
 
 const SECRET: &str = "Hunter2-x9q/Z+w=";
 
@@ -158,6 +153,28 @@ fn the_work_grows_with_the_text_and_no_faster() {
         "sk-",
         "--token ",
         "://@ ",
+        "auth:",
+        "auth:'",
+        "auth:\\\"",
+        "bearer://:",
+        "key_file:/",
+        "?key_file=/",
+        "?code=a&",
+        "key=is ",
+        "key: is not ",
+        "cookie: is ",
+        "key: $KEY ",
+        "a/",
+        "discord.com/",
+        "//discord.com:1/",
+        "/hooks/",
+        "/hooks/a/",
+        "/bot1:",
+        "M.",
+        "12345678:",
+        "curl -u ",
+        "mysql -p ",
+        "-u",
     ] {
         assert!(looks(part) <= MOST_LOOKS, "{part:?}: {}", looks(part));
     }
@@ -186,6 +203,14 @@ fn around() -> impl Strategy<Value = String> {
         "é",
         "{",
         "}",
+        "auth",
+        "is ",
+        "$",
+        "/hooks/",
+        "discord.com/",
+        "curl -u ",
+        "?sig=",
+        "&",
     ];
     prop::collection::vec(prop::sample::select(words.to_vec()), 0..12).prop_map(|words| words.concat())
 }
