@@ -114,8 +114,9 @@ fn told(kind: &str, input: &Json<'_>, place: &Place, not_enabled: &[&str]) -> Re
             }
             let found = discover(&config_dir);
             let ids: Vec<&str> = found.plugins.iter().map(|plugin| plugin.id.as_str()).collect();
+            let broken: Vec<&str> = found.broken.iter().map(|(id, _)| id.as_str()).collect();
             told.extend(told_of(
-                json!({ "discovered": ids, "warnings": found.warnings.len(), "broken": [] }),
+                json!({ "discovered": ids, "warnings": found.warnings.len(), "broken": broken }),
             ));
             let diagnostics = found.diagnostics();
             (found.plugins, diagnostics)

@@ -132,7 +132,7 @@ pub fn document(root: &Path) -> PathBuf {
 }
 
 enum Git {
-    /// A `.git` folder, or a `.git` file whose gitdir exists.
+    /// A `.git` folder, or a `.git` file that names a folder, as git writes it: `gitdir: ` with a space.
     Here,
     None,
     /// A `.git` file that leads nowhere: the search ends, as the folder is nobody's part (as recorded).
@@ -152,11 +152,12 @@ fn git_metadata(folder: &Path) -> Git {
 fn points_to_git(folder: &Path, git: &Path) -> bool {
     let Found::File(contents) = bounded(git, MAX_GIT_POINTER) else { return false };
     let Ok(text) = std::str::from_utf8(&contents.bytes) else { return false };
-    let Some(target) = text.trim().strip_prefix("gitdir:").map(str::trim).filter(|target| !target.is_empty())
+    let Some(target) =
+        text.trim().strip_prefix("gitdir: ").map(str::trim).filter(|target| !target.is_empty())
     else {
         return false;
     };
-    folder.join(target).exists()
+    folder.join(target).is_dir()
 }
 
 #[cfg(test)]

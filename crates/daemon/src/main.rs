@@ -203,6 +203,9 @@ fn serve(
         let signals = watch_signals(shutdown.clone())?;
         let (activated, config_dir) = (settings.activated, settings.config_dir.display());
         tracing::info!(socket = %socket.display(), %config_dir, activated, "listening");
+        for remark in &settings.remarks {
+            tracing::warn!("{remark}");
+        }
         if let Some(starter) = starter.take() {
             starter.listening();
         }

@@ -7,7 +7,7 @@ use std::path::Path;
 use hooksd_json::{Dialect, Kind, Value};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 
-use super::manifest::{Plugin, is_id, load};
+use super::manifest::{Plugin, PluginError, is_id, load};
 use crate::read::{Found, MAX_DOCUMENT, bounded};
 
 /// Which plugins are enabled.
@@ -32,6 +32,8 @@ pub struct Discovered {
     pub plugins: Vec<Plugin>,
     /// One sentence for each plugin, or part of one, that does not count.
     pub warnings: Vec<String>,
+    /// The plugins that are enabled and whose folder is gone or is no folder: the id of each, and a sentence.
+    pub broken: Vec<(String, String)>,
 }
 
 impl Discovered {
@@ -41,14 +43,28 @@ impl Discovered {
                 self.warnings.extend(plugin.warnings.iter().map(|warning| format!("plugin {id}: {warning}")));
                 self.plugins.push(plugin);
             }
-            Err(reason) => self.warnings.push(format!("plugin {id} is not loaded: {reason}")),
+            Err(PluginError::NoFolder(reason)) => {
+                let message = format!("plugin {id} is enabled and none of its hooks is loaded: {reason}");
+                self.broken.push((id.to_owned(), message));
+            }
+            Err(PluginError::Manifest(reason)) => {
+                self.warnings.push(format!("plugin {id} is not loaded: {reason}"));
+            }
         }
     }
 
-    /// The remarks as a session is told them.
+    /// The remarks on plugins that were found.
     #[must_use]
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         self.warnings.iter().map(|warning| Diagnostic::warning(code::PLUGIN_HOOKS_FAILED, warning)).collect()
+    }
+
+    /// The remarks on plugins whose folder was not found. The contract counts them apart; a session is told of them
+    /// all the same, for a guard may be missing.
+    #[must_use]
+    pub fn broken_diagnostics(&self) -> Vec<Diagnostic> {
+        let told = |(_, message): &(String, String)| Diagnostic::warning(code::PLUGIN_HOOKS_FAILED, message);
+        self.broken.iter().map(told).collect()
     }
 }
 

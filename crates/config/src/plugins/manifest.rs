@@ -50,14 +50,27 @@ pub fn is_id(id: &str) -> bool {
     name_of(id).is_some()
 }
 
+/// Why nothing of a plugin can be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PluginError {
+    /// The folder where it is installed is gone, or is no folder.
+    #[error("{0}")]
+    NoFolder(String),
+    /// Its manifest cannot be used.
+    #[error("{0}")]
+    Manifest(String),
+}
+
 /// Reads the plugin in a folder.
 ///
 /// # Errors
 /// Why nothing of the plugin can be used.
-pub fn load(config_dir: &Path, id: &str, root: &Path) -> Result<Plugin, String> {
-    let real = fs::canonicalize(root).map_err(|error| format!("{}: {error}", root.display()))?;
+pub fn load(config_dir: &Path, id: &str, root: &Path) -> Result<Plugin, PluginError> {
+    let real = fs::canonicalize(root)
+        .map_err(|error| PluginError::NoFolder(format!("{}: {error}", root.display())))?;
     if !real.is_dir() || root.to_str().is_none() || real.to_str().is_none() {
-        return Err(format!("{} is no folder with a name in UTF-8", root.display()));
+        let message = format!("{} is no folder with a name in UTF-8", root.display());
+        return Err(PluginError::NoFolder(message));
     }
     let data_dir = data_dir(config_dir, id);
     let mut plugin = Plugin {
@@ -76,7 +89,7 @@ pub fn load(config_dir: &Path, id: &str, root: &Path) -> Result<Plugin, String> 
     let manifests = MANIFESTS.iter().map(|place| plugin.root.join(place));
     if let Some(path) = manifests.into_iter().find(|path| path.is_file()) {
         let found = bounded(&path, MAX_DOCUMENT);
-        plugin.manifest(&path, found)?;
+        plugin.manifest(&path, found).map_err(PluginError::Manifest)?;
     }
     Ok(plugin)
 }
@@ -106,10 +119,11 @@ impl Plugin {
         let Some(hooks) = manifest.get("hooks").filter(|hooks| !hooks.is_null()) else { return Ok(()) };
         match hooks.kind() {
             Kind::Object => {
-                let wrapped = hooks.get("hooks").is_some_and(|inner| inner.is_object());
-                let text =
-                    if wrapped { hooks.raw().to_owned() } else { format!("{{\"hooks\":{}}}", hooks.raw()) };
-                self.inline = Some((path.to_owned(), text));
+                // Hooks stand there as they are, or once more inside `hooks`; other keys beside those are no hooks.
+                let events = hooks.get("hooks").filter(Value::is_object).unwrap_or(hooks);
+                if !events.entries().is_empty() {
+                    self.inline = Some((path.to_owned(), format!("{{\"hooks\":{}}}", events.raw())));
+                }
             }
             Kind::String(path) => self.path(&path)?,
             Kind::Array => {
@@ -135,10 +149,12 @@ impl Plugin {
             return Err("a path of its manifest has a NUL".to_owned());
         }
         let inside = path.strip_prefix("./").filter(|rest| {
+            // What is a root or a drive elsewhere is refused here too: the same plugin is used there.
             let drive = matches!(rest.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic());
+            let root = rest.starts_with('\\');
             let plain = |part: Component<'_>| matches!(part, Component::Normal(_) | Component::CurDir);
             let names = Path::new(rest).components().any(|part| matches!(part, Component::Normal(_)));
-            names && !drive && Path::new(rest).components().all(plain)
+            names && !drive && !root && Path::new(rest).components().all(plain)
         });
         let document = match inside {
             Some(rest) => document_at(&self.real, &self.real.join(rest)),
@@ -163,6 +179,8 @@ fn document_at(root: &Path, path: &Path) -> Result<Option<PathBuf>, String> {
     let Ok(real) = fs::canonicalize(path) else { return Ok(None) };
     let real = if real.is_dir() {
         match fs::canonicalize(real.join(HOOKS_FILE)) {
+            // A folder of the plugin whose document is a link that leads out has no document.
+            Ok(file) if real.starts_with(root) && !file.starts_with(root) => return Ok(None),
             Ok(file) => file,
             Err(_) => return if real.starts_with(root) { Ok(None) } else { Err(outside(&real)) },
         }

@@ -78,8 +78,11 @@ fn text(file: &Path) -> Result<Option<String>, String> {
         Found::Absent => Ok(None),
         Found::Unreadable { reason, .. } => Err(reason),
         Found::File(contents) => {
-            let bytes = contents.bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(&contents.bytes);
-            let text = std::str::from_utf8(bytes).map_err(|_| "is not UTF-8".to_owned())?;
+            if contents.bytes.starts_with(b"\xEF\xBB\xBF") {
+                // D6 is about documents that people edit; agents refuse a plugin's, and its author should know.
+                return Err("begins with a byte order mark; save it without one".to_owned());
+            }
+            let text = std::str::from_utf8(&contents.bytes).map_err(|_| "is not UTF-8".to_owned())?;
             Value::parse(text, Dialect::Python).map_err(|error| format!("is not JSON: {error}"))?;
             Ok(Some(text.to_owned()))
         }

@@ -88,6 +88,8 @@ pub struct Settings {
     pub drain: Duration,
     /// Look at the documents every second instead of watching their folders: for file systems that tell nothing.
     pub poll: bool,
+    /// Whether the hooks of enabled plugins take part in sessions that ask for them.
+    pub plugins: bool,
     /// How many warm processes there may be, and how long they live (D9).
     pub warm: WarmLimits,
     /// Which records the journal keeps.
@@ -104,6 +106,8 @@ pub struct Settings {
     pub heartbeat: Option<Duration>,
     /// Every setting with where it comes from, for people.
     pub told: Vec<SettingInfo>,
+    /// What was found among the settings that means nothing; logged once, when the daemon starts.
+    pub remarks: Vec<String>,
 }
 
 impl Settings {
@@ -117,6 +121,7 @@ impl Settings {
             environment: Arc::new(SessionVariables::new(Vec::new())),
             drain: Duration::from_secs(DRAIN_SECONDS),
             poll: false,
+            plugins: true,
             warm: WarmLimits::default(),
             journal: JournalSettings::default(),
             max_handlers: None,
@@ -125,6 +130,7 @@ impl Settings {
             activated: false,
             heartbeat: None,
             told: Vec::new(),
+            remarks: Vec::new(),
         }
     }
 

@@ -71,7 +71,7 @@ const fn text(name: &'static str, variable: &'static str, default: Default, rang
 }
 
 /// All that can be set.
-pub const KEYS: [Key; 11] = [
+pub const KEYS: [Key; 12] = [
     text("socket", "HOOKSD_SOCKET", Default::Computed("by the environment"), "an absolute path"),
     text(
         "log",
@@ -80,6 +80,7 @@ pub const KEYS: [Key; 11] = [
         "off, error, warn, info, debug, trace, or a filter of tracing",
     ),
     switch("poll", "HOOKSD_POLL", false),
+    switch("plugins", "HOOKSD_PLUGINS", true),
     number("drain_seconds", "HOOKSD_DRAIN_SECONDS", Default::Number(DRAIN_SECONDS), 0, 600),
     number(
         "idle_exit_seconds",
@@ -217,6 +218,8 @@ struct Setting {
 #[derive(Debug, Default)]
 struct Layers {
     values: [Option<Setting>; KEYS.len()],
+    /// What was found that means nothing, for the log.
+    remarks: Vec<String>,
 }
 
 impl Layers {
@@ -225,6 +228,10 @@ impl Layers {
         if let Some((slot, _)) = found {
             *slot = Some(Setting { value, origin: origin.to_owned() });
         }
+    }
+
+    fn remark(&mut self, remark: String) {
+        self.remarks.push(remark);
     }
 
     fn get(&self, name: &str) -> Option<&Value> {

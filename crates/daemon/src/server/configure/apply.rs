@@ -1,17 +1,25 @@
 //! All sources together, and what the daemon makes of them.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Result, anyhow};
+use hooksd_config::dotenv;
 use hooksd_protocol::socket::{SOCKET_VARIABLE, check_length, config_dir, socket_path};
 
 use super::{Layers, Value, file};
 use crate::base::settings::{SETTINGS_FILE, Settings, days, mebibytes};
 
-/// Set to anything but `0` by agents that want to see everything: then the usual level of the log is `debug`.
-const DEBUG_VARIABLE: &str = "DEEPAGENTS_CODE_DEBUG";
+/// Switched on by agents that want to see everything: then the usual level of the log is `debug`. The first that has a
+/// value counts; the second is the older name (contract section 12).
+const DEBUG_VARIABLES: [&str; 2] = ["DEEPAGENTS_CODE_DEBUG", "DEEPAGENTS_CLI_DEBUG"];
+
+/// What switches it on; anything else switches it off.
+const ON: [&str; 4] = ["1", "true", "yes", "on"];
+
+/// What is known to switch it off. Another value does so too, and is said.
+const OFF: [&str; 4] = ["0", "false", "no", "off"];
 
 /// What the command line and the service manager say.
 #[derive(Debug, Default)]
@@ -40,7 +48,7 @@ pub fn settings(given: Given) -> Result<(Settings, String)> {
     if let Some(folder) = &folder {
         file::take(&mut layers, &folder.join(SETTINGS_FILE))?;
     }
-    take_debug(&mut layers, &variable);
+    take_debug(&mut layers, folder.as_deref(), &variable);
     layers.take_variables(&variable)?;
     if given.poll {
         layers.set("poll", Value::Switch(true), "--poll");
@@ -82,10 +90,22 @@ fn socket(
     Ok(path)
 }
 
-/// An agent that is being debugged wants to see what the daemon does.
-fn take_debug(layers: &mut Layers, variable: &dyn Fn(&str) -> Option<OsString>) {
-    if variable(DEBUG_VARIABLE).is_some_and(|value| !value.is_empty() && value != "0") {
-        layers.set("log", Value::Text("debug".to_owned()), DEBUG_VARIABLE);
+/// An agent that is being debugged wants to see what the daemon does. The config dir's `.env` fills in what the
+/// environment leaves open.
+fn take_debug(layers: &mut Layers, folder: Option<&Path>, variable: &dyn Fn(&str) -> Option<OsString>) {
+    let file = folder.map(|folder| dotenv::read(&folder.join(".env")).pairs).unwrap_or_default();
+    let of_file =
+        |name: &str| file.iter().rev().find(|(known, _)| known == name).map(|(_, value)| value.clone());
+    let value = |name: &'static str| {
+        let own = variable(name).map(|value| value.to_string_lossy().into_owned());
+        own.or_else(|| of_file(name)).filter(|value| !value.is_empty()).map(|value| (name, value))
+    };
+    let Some((name, value)) = DEBUG_VARIABLES.into_iter().find_map(value) else { return };
+    let word = value.trim().to_ascii_lowercase();
+    if ON.contains(&word.as_str()) {
+        layers.set("log", Value::Text("debug".to_owned()), name);
+    } else if !OFF.contains(&word.as_str()) {
+        layers.remark(format!("{name} is {value:?}, which switches nothing on: use 1, true, yes or on"));
     }
 }
 
@@ -99,6 +119,7 @@ fn apply(mut settings: Settings, layers: &Layers, given: &Given) -> Settings {
         _ => None,
     };
     let count = |name: &str| number(name).and_then(|number| usize::try_from(number).ok());
+    settings.plugins = switch("plugins").unwrap_or(settings.plugins);
     settings.poll = switch("poll").unwrap_or(settings.poll);
     settings.drain = number("drain_seconds").map_or(settings.drain, Duration::from_secs);
     settings.max_handlers = count("limits.handlers");
@@ -114,5 +135,6 @@ fn apply(mut settings: Settings, layers: &Layers, given: &Given) -> Settings {
     settings.activated = given.passed.is_some();
     settings.heartbeat = crate::base::notify::heartbeat();
     settings.told = layers.told();
+    settings.remarks = layers.remarks.clone();
     settings
 }
