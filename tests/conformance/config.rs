@@ -28,6 +28,8 @@ pub(crate) fn check(vector: &Vector) -> Checked {
                 _ => Ok(Held::AsRecorded),
             }
         }
+        // A list in which something is no entry: recorded is that all of it is refused.
+        None if has_mixed_list(input) => mixed_list(vector),
         None => as_recorded(&loaded(input, &bytes)?).map(|()| Held::AsRecorded),
         Some("D4") => lone_surrogates(vector),
         Some("D6") => like(vector, &|spec| {
@@ -42,6 +44,29 @@ pub(crate) fn check(vector: &Vector) -> Checked {
         }
         Some(_) => vector.no_rule(),
     }
+}
+
+/// Whether a document is a list in which some items are entries and some are not.
+fn has_mixed_list(input: &Json<'_>) -> bool {
+    ["user", "project"].iter().filter_map(|name| input.get(name)?.text()).any(|text| {
+        let document = serde_json::from_str::<Value>(text).unwrap_or_default();
+        let items = document["hooks"].as_array().cloned().unwrap_or_default();
+        items.iter().any(Value::is_object) && !items.iter().all(Value::is_object)
+    })
+}
+
+/// D18: the item costs itself alone, and is named by its place.
+fn mixed_list(vector: &Vector) -> Checked {
+    let got = loaded(vector.input(), &bytes)?;
+    let got = Json::parse(&got)?;
+    let diagnostics = got.need("load_diagnostics")?;
+    let is_named = |diagnostic: &&Json<'_>| {
+        diagnostic.raw.contains("\"invalid_config\"") && diagnostic.raw.contains(":hooks[")
+    };
+    if diagnostics.items().iter().filter(is_named).count() == 1 && !got.need("handlers")?.items().is_empty() {
+        return Ok(Held::AsDecided("D18".to_owned()));
+    }
+    Err(format!("expected the entries without the item that is none, got {}", got.raw))
 }
 
 /// The vector loads as its ordinary variant does, and that without a diagnostic.

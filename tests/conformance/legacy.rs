@@ -12,6 +12,7 @@ use hooksd_config::layers::{Loaded, load};
 use hooksd_engine::plan::choose;
 use hooksd_engine::projection::Transcripts;
 use hooksd_engine::reduce::{Ran, reduce};
+use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_runner::JobTemplate;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
@@ -39,7 +40,10 @@ pub(crate) async fn check(world: &World, vector: &Vector) -> Checked {
         let file = place.base().join(file);
         place.name(name, &file);
     }
-    let loaded = loaded(vector, &place)?;
+    if let Some(whole) = without_what_is_no_entry(vector)? {
+        return costs_itself_alone(vector, &whole, &place);
+    }
+    let loaded = loaded(vector, &place, vector.input().need("document")?.str()?)?;
     let expected = place.real_json(vector.expect().raw);
     let expected = Json::parse(&expected)?;
     if vector.input().get("invocation").is_some() {
@@ -48,6 +52,11 @@ pub(crate) async fn check(world: &World, vector: &Vector) -> Checked {
         let told = told(&loaded).to_string();
         let got = Json::parse(&told)?;
         for (key, expected) in expected.entries() {
+            if key.lossy == "diagnostics" {
+                same(expected, &Json::parse(&as_a_whole(&loaded))?, Rules::default())
+                    .map_err(|error| format!("diagnostics: {error}"))?;
+                continue;
+            }
             // The recorded limit leaves the adapter a second more (D17).
             let expected = instead(expected.raw, "timeout", "6.0", "5.0");
             same(&Json::parse(&expected)?, got.need(&key.lossy)?, Rules::default())
@@ -57,7 +66,50 @@ pub(crate) async fn check(world: &World, vector: &Vector) -> Checked {
     vector.decided()
 }
 
-fn loaded(vector: &Vector, place: &Place) -> Result<Loaded, String> {
+/// What is said of the document as a whole. Beside it each item that cannot be used is named, and each name that is never
+/// derived although others are (D18); what is recorded says nothing of those.
+fn as_a_whole(loaded: &Loaded) -> String {
+    let all = &loaded.snapshot.diagnostics;
+    let is_migrated = all.iter().any(|diagnostic| diagnostic.code == code::LEGACY_MIGRATED);
+    let is_of_an_item = |diagnostic: &&Diagnostic| {
+        let field = diagnostic.field.as_deref().unwrap_or_default();
+        (diagnostic.code == code::INVALID_CONFIG && field.contains(":hooks["))
+            || (diagnostic.code == code::LEGACY_UNMAPPED && is_migrated)
+    };
+    let whole = all.iter().filter(|diagnostic| !is_of_an_item(diagnostic));
+    whole.map(told_diagnostic).collect::<Value>().to_string()
+}
+
+/// The document without what is no object in its list, if it has both: recorded is that all of it is refused, ours is that
+/// such an item costs itself alone (D18).
+fn without_what_is_no_entry(vector: &Vector) -> Result<Option<String>, String> {
+    let Ok(document) = serde_json::from_str::<Value>(vector.input().need("document")?.str()?) else {
+        return Ok(None);
+    };
+    let Some(items) = document["hooks"].as_array() else { return Ok(None) };
+    let entries: Vec<&Value> = items.iter().filter(|item| item.is_object()).collect();
+    let mixed = !entries.is_empty() && entries.len() < items.len();
+    Ok(mixed.then(|| json!({ "hooks": entries }).to_string()))
+}
+
+fn costs_itself_alone(vector: &Vector, without: &str, place: &Place) -> Checked {
+    let handlers = |document: &str| -> Result<(Value, Loaded), String> {
+        let loaded = loaded(vector, place, document)?;
+        Ok((told(&loaded)["handlers"].clone(), loaded))
+    };
+    let (with, loaded) = handlers(vector.input().need("document")?.str()?)?;
+    let (expected, _) = handlers(without)?;
+    let is_named = loaded.snapshot.diagnostics.iter().any(|diagnostic| {
+        diagnostic.code == code::INVALID_CONFIG
+            && diagnostic.field.as_deref().is_some_and(|field| field.ends_with(']'))
+    });
+    if with != expected || expected == json!([]) || !is_named {
+        return Err(format!("expected {expected} and a word on what is no entry, got {with}"));
+    }
+    vector.decided()
+}
+
+fn loaded(vector: &Vector, place: &Place, document: &str) -> Result<Loaded, String> {
     let input = vector.input();
     let (user, project) = (place.base().join("user/hooks.json"), place.base().join("project/hooks.json"));
     let is_project = match input.get("scope").map(Json::str).transpose()? {
@@ -67,7 +119,7 @@ fn loaded(vector: &Vector, place: &Place) -> Result<Loaded, String> {
     };
     let file = if is_project { &project } else { &user };
     fs::create_dir_all(file.parent().unwrap()).map_err(|error| error.to_string())?;
-    fs::write(file, place.real(input.need("document")?.str()?)).map_err(|error| error.to_string())?;
+    fs::write(file, place.real(document)).map_err(|error| error.to_string())?;
     let files = input.get("cwd_files").map(Json::items).unwrap_or_default();
     lay_out(&place.base().join("cwd"), files, &|text| place.real(text))?;
     let trusted = input.get("trusted").and_then(Json::bool).unwrap_or(true);

@@ -27,10 +27,11 @@ fn files_fill_in_what_the_session_does_not_have() {
         // A grant is for a document: where there is none, nothing is granted.
         let trusted = json!({ "env": env, "trust": "explicit" });
         assert_eq!(printed(world, trusted).await, ["session user user 1"]);
-        world.project(&json!({ "hooks": {} }));
+        // The project's own handlers get what its file fills in, and the user's do not (D36).
+        world.project(&events::shell("SessionStart", PRINT));
         assert_eq!(printed(world, json!({ "env": env })).await, ["session user user 1"]);
         let trusted = json!({ "env": env, "trust": "explicit" });
-        assert_eq!(printed(world, trusted).await, ["session project user 1"]);
+        assert_eq!(printed(world, trusted).await, ["session project user 1", "session user user 1"]);
     });
 }
 
@@ -46,7 +47,8 @@ fn the_environment_is_pinned() {
         assert_eq!(agent.invoke(&events::session_start()).await.context(), ["edited   1"]);
         world.write("config/.env", "A=\"open\nB=kept\n");
         agent.reload().await;
-        assert_eq!(agent.load_diagnostics().len(), 1);
+        // The other one is on the file of the project, which is not trusted.
+        assert_eq!(agent.load_diagnostics().len(), 2);
         assert_eq!(agent.invoke(&events::session_start()).await.context(), ["kept  1"]);
     });
 }

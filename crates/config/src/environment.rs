@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ffi::{OsStr, OsString};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 
@@ -14,7 +14,7 @@ use crate::dotenv;
 const OVERRIDES: [&str; 2] = ["DEEPAGENTS_CLI_", "DEEPAGENTS_CODE_"];
 
 /// The name of a `.env` file.
-const FILE: &str = ".env";
+pub const FILE: &str = ".env";
 
 /// A setting of the agent itself, not an override of a variable DEBUG.
 const OWN_SETTING: &str = "DEBUG";
@@ -50,20 +50,32 @@ pub struct Environment {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// Fills in what the session does not have. `own` has each name once. `project` is the root of a project that is trusted.
+/// Fills in what the session does not have. `own` has each name once. `project` has the folders of a project that is
+/// trusted, the nearest first: what one of them says, the next does not change.
 #[must_use]
-pub fn layered(own: &[(OsString, OsString)], project: Option<&Path>, config_dir: &Path) -> Environment {
+pub fn layered(own: &[(OsString, OsString)], project: &[PathBuf], config_dir: &Path) -> Environment {
     let mut environment = Environment::default();
-    let files = [project.map(|root| (root.join(FILE), true)), Some((config_dir.join(FILE), false))];
+    let of_project = project.iter().map(|folder| (folder.join(FILE), true));
     let mut filled: Vec<(String, String)> = Vec::new();
-    for (path, of_project) in files.into_iter().flatten() {
+    for (path, of_project) in of_project.chain([(config_dir.join(FILE), false)]) {
         let read = dotenv::read(&path);
         if let Some(problem) = read.problem {
             let diagnostic =
                 Diagnostic::warning(code::ENV_FILE_FAILED, problem).field(path.display().to_string());
             environment.diagnostics.push(diagnostic);
         }
-        filled.extend(read.pairs.into_iter().filter(|(name, _)| is_taken(name, of_project)));
+        let (taken, left): (Vec<_>, Vec<_>) =
+            read.pairs.into_iter().partition(|(name, _)| is_taken(name, of_project));
+        if !left.is_empty() {
+            let names: Vec<&str> = left.iter().map(|(name, _)| name.as_str()).collect();
+            let file = path.display().to_string();
+            let message = format!(
+                "{file}: {} not taken: such a variable decides what programs load, or is not for a file to set",
+                names.join(", ")
+            );
+            environment.diagnostics.push(Diagnostic::warning(code::ENV_FILE_FAILED, message).field(file));
+        }
+        filled.extend(taken);
     }
     let overrides = |name: &OsStr| OVERRIDES.iter().any(|prefix| overridden(name, prefix).is_some());
     if filled.is_empty() && !own.iter().any(|(name, _)| overrides(name)) {
@@ -138,8 +150,13 @@ mod tests {
         let own: Vec<(OsString, OsString)> =
             own.iter().map(|(name, value)| (name.into(), value.into())).collect();
         let root = folder.path().join("project");
-        let environment = layered(&own, trusted.then_some(root.as_path()), &folder.path().join("user"));
-        assert_eq!(environment.diagnostics, []);
+        let environment = layered(
+            &own,
+            if trusted { std::slice::from_ref(&root) } else { &[] },
+            &folder.path().join("user"),
+        );
+        let told: Vec<&str> = environment.diagnostics.iter().map(|one| one.message.as_str()).collect();
+        assert!(told.iter().all(|told| told.contains("not taken")), "{told:?}");
         let text = |text: OsString| text.into_string().unwrap();
         environment
             .variables

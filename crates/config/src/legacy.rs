@@ -4,7 +4,7 @@
 use hooksd_json::{Kind, Value};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
-use hooksd_protocol::methods::LegacyCommand;
+use hooksd_protocol::methods::{LegacyCommand, LegacyName};
 
 use crate::lifecycle::Lifecycle;
 use crate::model::{GroupDeclaration, HandlerDeclaration, LegacyEvent, OnFailure};
@@ -12,10 +12,12 @@ use crate::model::{GroupDeclaration, HandlerDeclaration, LegacyEvent, OnFailure}
 /// How long a handler of the older form may run. Seconds (contract section 11, D17).
 pub const LEGACY_TIMEOUT_SECONDS: f64 = 5.0;
 
-/// Whether the value of `hooks` is the older form: a list of objects.
+/// Whether the value of `hooks` is the older form: a list with an object in it, or an empty one. What else is in such a
+/// list costs itself alone (D18).
 #[must_use]
 pub fn is_list_form(hooks: &Value<'_>) -> bool {
-    hooks.kind() == Kind::Array && hooks.items().iter().all(Value::is_object)
+    let items = hooks.items();
+    hooks.kind() == Kind::Array && (items.is_empty() || items.iter().any(Value::is_object))
 }
 
 /// The commands as they are declared, for events that agents report in the older form.
@@ -73,38 +75,139 @@ pub fn migrate(
             }
         }
     }
+    let mut diagnostics = told(location, &events, &unmapped);
+    diagnostics.extend(problems(hooks, location));
+    (events, diagnostics)
+}
+
+/// What is said of a document of the older form as a whole: that the form is old, on which events of today its commands
+/// run, and which of the names it asks for are never derived from one.
+fn told(
+    location: &str,
+    events: &[(EventName, Vec<GroupDeclaration>)],
+    unmapped: &[String],
+) -> Vec<Diagnostic> {
+    let say = |kind: &'static str, message: String| {
+        Diagnostic::warning(kind, format!("{location}: {message}")).field(location)
+    };
     let deprecated =
         "the list form of \"hooks\" is deprecated: use {\"hooks\": {EVENT: [{\"hooks\": [...]}]}}";
-    let mut diagnostics = vec![
-        Diagnostic::warning(code::LEGACY_DEPRECATED, format!("{location}: {deprecated}")).field(location),
-    ];
+    let mut diagnostics = vec![say(code::LEGACY_DEPRECATED, deprecated.to_owned())];
     if !events.is_empty() {
         let names: Vec<&str> = events.iter().map(|(event, _)| event.as_str()).collect();
-        let message = format!("{location}: its commands run on {}", names.join(", "));
-        diagnostics.push(Diagnostic::warning(code::LEGACY_MIGRATED, message).field(location));
-    } else {
-        let names = if unmapped.is_empty() { String::new() } else { format!(" ({})", unmapped.join(", ")) };
-        let message = format!("{location}: nothing in it has an equivalent today{names}");
-        diagnostics.push(Diagnostic::warning(code::LEGACY_UNMAPPED, message).field(location));
+        diagnostics.push(say(code::LEGACY_MIGRATED, format!("its commands run on {}", names.join(", "))));
     }
-    (events, diagnostics)
+    let mut names: Vec<&str> = unmapped.iter().map(String::as_str).collect();
+    names.dedup();
+    let list = names.join(", ");
+    let known: Vec<&str> =
+        LegacyName::ALL.iter().map(|name| name.as_str()).filter(|name| names.contains(name)).collect();
+    match (events.is_empty(), names.is_empty()) {
+        (true, true) => {
+            diagnostics.push(say(code::LEGACY_UNMAPPED, "nothing in it has an equivalent today".to_owned()));
+        }
+        (true, false) => {
+            let message = format!("nothing in it has an equivalent today ({list})");
+            diagnostics.push(say(code::LEGACY_UNMAPPED, message));
+        }
+        (false, _) if known.is_empty() => {}
+        (false, _) => {
+            let list = known.join(", ");
+            let message = format!(
+                "no event of today stands for {list}: that comes only from agents that report it (legacy/emit)"
+            );
+            diagnostics.push(say(code::LEGACY_UNMAPPED, message));
+        }
+    }
+    diagnostics
+}
+
+/// What of the list cannot be used, item by item: each costs itself alone (D18).
+fn problems(hooks: &Value<'_>, location: &str) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let mut say = |place: String, reason: String| {
+        let field = format!("{location}:{place}");
+        found.push(Diagnostic::warning(code::INVALID_CONFIG, format!("{field}: {reason}")).field(field));
+    };
+    for (index, entry) in hooks.items().iter().enumerate() {
+        let place = format!("hooks[{index}]");
+        if !entry.is_object() {
+            say(
+                place,
+                format!("expected {{\"command\": [...]}}, got {}; it is left out", entry.kind().noun()),
+            );
+            continue;
+        }
+        if argv(entry).is_none() {
+            let reason = match entry.get("command") {
+                None => "the command is missing; the entry is left out".to_owned(),
+                Some(command) if command.kind() == Kind::Array && command.items().is_empty() => {
+                    "the command is empty; the entry is left out".to_owned()
+                }
+                Some(command) => format!(
+                    "expected a list of strings, the program and its arguments, got {}; the entry is left out",
+                    command.kind().noun()
+                ),
+            };
+            say(format!("{place}.command"), reason);
+            continue;
+        }
+        let Some(names) = entry.get("events").filter(|names| !names.is_null()) else { continue };
+        if names.kind() != Kind::Array {
+            let reason =
+                format!("expected a list of names, got {}; the entry never runs", names.kind().noun());
+            say(format!("{place}.events"), reason);
+            continue;
+        }
+        for (number, name) in names.items().iter().enumerate() {
+            let reason = match name.as_str() {
+                None => Some(format!("expected a name, got {}", name.kind().noun())),
+                Some(name) if LegacyName::ALL.iter().any(|known| known.as_str() == name) => None,
+                Some(name) => Some(unknown(&name)),
+            };
+            if let Some(reason) = reason {
+                say(format!("{place}.events[{number}]"), format!("{reason}; it is left out"));
+            }
+        }
+    }
+    found
+}
+
+/// A name that no event of the older form has, with the one that was probably meant.
+fn unknown(name: &str) -> String {
+    /// How much a name must be like another to be taken for it. From 0 to 1.
+    const ALIKE: f64 = 0.8;
+    let near = LegacyName::ALL.iter().map(|known| (strsim::jaro_winkler(known.as_str(), name), known));
+    let nearest = near.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(like, _)| *like >= ALIKE);
+    match nearest {
+        Some((_, known)) => format!("there is no event {name:?}; did you mean {known}?"),
+        None => format!("there is no event {name:?} in the list form"),
+    }
 }
 
 /// The events an entry asks for: none or an empty list is all of them; anything but a list is nothing.
 fn wanted(entry: &Value<'_>, unmapped: &mut Vec<String>) -> Vec<LegacyEvent> {
+    // An entry for all events is also for those that are never derived.
+    let all = |unmapped: &mut Vec<String>| {
+        let derived =
+            |name: &LegacyName| LegacyEvent::ALL.iter().any(|event| event.as_str() == name.as_str());
+        unmapped.extend(LegacyName::ALL.iter().filter(|name| !derived(name)).map(ToString::to_string));
+        LegacyEvent::ALL.to_vec()
+    };
     let Some(names) = entry.get("events").filter(|names| !names.is_null()) else {
-        return LegacyEvent::ALL.to_vec();
+        return all(unmapped);
     };
     if names.kind() != Kind::Array {
         return Vec::new();
     }
     let items = names.items();
     if items.is_empty() {
-        return LegacyEvent::ALL.to_vec();
+        return all(unmapped);
     }
     let mut events = Vec::new();
     for name in items.iter().filter_map(Value::as_str) {
         match LegacyEvent::ALL.into_iter().find(|event| event.as_str() == name) {
+            Some(event) if events.contains(&event) => {}
             Some(event) => events.push(event),
             None => unmapped.push(name.into_owned()),
         }

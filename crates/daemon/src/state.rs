@@ -20,9 +20,11 @@ use crate::documents::watch::WatchMode;
 use crate::journal::writer::Journal;
 use crate::observe::feed::Feed;
 use crate::observe::stats::Stats;
+use crate::sessions::continuations::Continuations;
 use crate::sessions::delivery::DeliveryCache;
 use crate::sessions::inline::OpeningCache;
 use crate::sessions::registry::Sessions;
+use crate::sessions::told::ToldOnce;
 
 /// The daemon's parts.
 pub(crate) struct Daemon {
@@ -48,6 +50,10 @@ pub(crate) struct Daemon {
     pub(crate) journal: Journal,
     /// The answers to events that bring their session with them, for repetitions.
     pub(crate) deliveries: Arc<DeliveryCache>,
+    /// How often hooks made agents go on, where events do not say (D33).
+    pub(crate) continuations: Continuations,
+    /// What conversations behind a bridge were told of their documents.
+    pub(crate) told: ToldOnce,
     /// The running events by invocation id.
     pub(crate) running: Arc<RunningEvents>,
     /// The running events as tasks. They outlive the connection they came by, if they must (D11).
@@ -91,6 +97,8 @@ impl Daemon {
             documents: Arc::default(),
             watch_mode: WatchMode::default(),
             deliveries: Arc::default(),
+            continuations: Continuations::default(),
+            told: ToldOnce::default(),
             running: Arc::default(),
             events: TaskTracker::new(),
             started: Instant::now(),

@@ -39,6 +39,8 @@ pub struct PayloadInput {
     pub session_id: String,
     /// The value of its `stop_hook_active`; false when it has none.
     pub stop_hook_active: bool,
+    /// Its `agent_id`: the subagent, for events of one.
+    pub agent_id: Option<String>,
 }
 
 impl PayloadInput {
@@ -52,8 +54,8 @@ impl PayloadInput {
         if !value.is_object() {
             return Err(fail("", "expected an object with hook_event_name"));
         }
-        let [name, cwd, session_id, stop_hook_active] =
-            value.pick(["hook_event_name", "cwd", "session_id", "stop_hook_active"]);
+        let [name, cwd, session_id, stop_hook_active, agent_id] =
+            value.pick(["hook_event_name", "cwd", "session_id", "stop_hook_active", "agent_id"]);
         let text =
             |value: Option<Value<'_>>| value.and_then(|value| value.as_str()).map(|text| text.into_owned());
         let name = name.and_then(|name| name.as_str());
@@ -76,6 +78,7 @@ impl PayloadInput {
             cwd: text(cwd),
             session_id: text(session_id).unwrap_or_default(),
             stop_hook_active: stop_hook_active.and_then(|flag| lenient_bool(&flag)).unwrap_or(false),
+            agent_id: text(agent_id),
         })
     }
 }

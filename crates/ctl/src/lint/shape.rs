@@ -89,6 +89,17 @@ fn parts<'a>(groups: &[WrittenGroup<'a>], document: &Value<'a>) -> BTreeMap<Stri
             parts.insert(format!("hooks.{name}"), groups.raw());
         }
         parts.insert("hooks".to_owned(), hooks.raw());
+        // The older form: a list of entries.
+        for (index, entry) in hooks.items().iter().enumerate() {
+            let path = format!("hooks[{index}]");
+            for (key, value) in entry.entries() {
+                for (number, item) in value.items().iter().enumerate() {
+                    parts.insert(format!("{path}.{key}[{number}]"), item.raw());
+                }
+                parts.insert(format!("{path}.{key}"), value.raw());
+            }
+            parts.insert(path, entry.raw());
+        }
     }
     for group in groups {
         let [own, list, event] = &group.paths;
@@ -123,6 +134,8 @@ fn of_parser(
     let event = groups.iter().find(|group| group.paths.last().is_some_and(|event| event == path));
     let event = event.map(|group| group.event_name.as_str()).or(path.strip_prefix("hooks."));
     let fix = fix(&message, event.unwrap_or_default());
+    // An entry of the older form has no event that would say which one it is.
+    let message = if path.starts_with("hooks[") { format!("{path}: {message}") } else { message };
     let code = if diagnostic.code == code::LEGACY_DEPRECATED || diagnostic.code == code::LEGACY_MIGRATED {
         "legacy_deprecated"
     } else if diagnostic.code == code::LEGACY_UNMAPPED {
@@ -164,6 +177,9 @@ fn fix(message: &str, event: &str) -> String {
             "write {\"hooks\": {\"EVENT\": [{\"hooks\": [{\"type\": \"command\", \"command\": \"...\"}]}]}}",
         ),
         ("its commands run on", "write them under these events"),
+        ("expected a list of strings", "write [\"program\", \"argument\"]"),
+        ("the command is", "write \"command\": [\"program\", \"argument\"], or remove the entry"),
+        ("there is no event", "write the event's name, such as session.end"),
     ];
     let fix = known.iter().find(|(beginning, _)| message.starts_with(beginning)).map(|(_, fix)| *fix);
     fix.unwrap_or("see docs/hooks.md for what is read").to_owned()

@@ -9,8 +9,19 @@ use serde::Serialize;
 
 use crate::base::caller::Call;
 
-/// Spells the response to a request, once its id is known.
-pub(crate) type Response = Box<dyn FnOnce(&RawJson) -> String + Send>;
+/// The response to a request, to be spelled once its id is known.
+pub(crate) struct Response {
+    /// The code of the error that it is; `None` for a result.
+    pub(crate) error: Option<i64>,
+    spell: Box<dyn FnOnce(&RawJson) -> String + Send>,
+}
+
+impl Response {
+    /// The line for this id.
+    pub(crate) fn spell(self, id: &RawJson) -> String {
+        (self.spell)(id)
+    }
+}
 
 /// What a request comes to.
 pub(crate) enum Work {
@@ -21,7 +32,8 @@ pub(crate) enum Work {
 }
 
 fn response<T: Serialize + Send + 'static>(result: Result<T, RpcError>) -> Response {
-    Box::new(move |id| response_line(id, result.as_ref()))
+    let error = result.as_ref().err().map(|error| error.code);
+    Response { error, spell: Box::new(move |id| response_line(id, result.as_ref())) }
 }
 
 /// A result that is there.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
+use hooksd_config::model::Source;
 use hooksd_config::{Handler, Lifecycle};
 use hooksd_engine::plan::{Plan, Selected};
 use hooksd_protocol::outcome::{End, Outcome};
@@ -20,6 +21,8 @@ use crate::event::lifecycle::{Warmth, serve};
 pub struct HandlerJobs {
     /// What is the same for all of them; the environment is without plugin overlays.
     pub template: Arc<JobTemplate>,
+    /// The same for handlers of the project's own document, where those have other variables (D36).
+    pub of_project: Option<Arc<JobTemplate>>,
     /// Instead of the event's default time limit. Seconds.
     pub default_timeout: Option<f64>,
     /// Stops handlers of the older form, which nobody waits for: neither a client that goes nor a cancel does (D11).
@@ -34,6 +37,7 @@ impl HandlerJobs {
     pub fn new(template: JobTemplate) -> HandlerJobs {
         HandlerJobs {
             template: Arc::new(template),
+            of_project: None,
             default_timeout: None,
             killing: CancellationToken::new(),
             warmth: None,
@@ -46,8 +50,9 @@ impl HandlerJobs {
             None => Program::Shell(handler.command.clone()),
         };
         let default = self.default_timeout.unwrap_or(handler.event.default_timeout_seconds());
+        let own = self.of_project.as_ref().filter(|_| matches!(*handler.source, Source::Project(_)));
         Job {
-            template: self.template.clone(),
+            template: own.unwrap_or(&self.template).clone(),
             program,
             overlay: handler.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
             stdin,

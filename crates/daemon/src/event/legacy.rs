@@ -1,29 +1,44 @@
-//! Events that agents report in the older form: their commands run in the background, exactly once for each report,
-//! whoever is still there (D11), each within its own 5 s (D17). Output means nothing; failures are logged.
+//! Commands of the older, list-shaped documents (contract section 11). Nobody ever waits for one (D32): whether the agent
+//! reports an event in the older form or the event is derived from one of today, its commands run in the background,
+//! exactly once, whoever is still there (D11), each within its own 5 s (D17). Output means nothing; failures are logged,
+//! told to subscribers and written to the journal.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
-use hooksd_config::Lifecycle;
 use hooksd_config::legacy::LEGACY_TIMEOUT_SECONDS;
-use hooksd_engine::plan::Plan;
+use hooksd_config::matcher::Matcher;
+use hooksd_config::model::Source;
+use hooksd_config::{Handler, Lifecycle, OnFailure};
+use hooksd_engine::output::last_words;
+use hooksd_engine::plan::{Plan, Selected};
+use hooksd_engine::projection::Facts;
+use hooksd_engine::reduce::Verdict;
+use hooksd_protocol::decision::{Body, Decision};
 use hooksd_protocol::diagnostic::{Diagnostic, code};
-use hooksd_protocol::methods::{LegacyCommand, LegacyEmitted, LegacyName};
-use hooksd_protocol::outcome::{End, Outcome};
-use hooksd_protocol::seconds;
-use hooksd_runner::{Job, JobTemplate, Program};
+use hooksd_protocol::event::EventName;
+use hooksd_protocol::methods::{
+    HandlerStatus, InvokeResult, LegacyCommand, LegacyEmitted, LegacyName, ProtocolVersion,
+};
+use hooksd_protocol::outcome::{End, EventOutcome, Outcome};
+use hooksd_protocol::seconds::milliseconds;
 use uuid::Uuid;
 
 use crate::base::budget::RequestPermit;
+use crate::base::handled::Handled;
 use crate::base::variables::MAX_DEPTH;
-use crate::observe::feed::Feed;
-use crate::observe::items::About;
-use crate::observe::items::diagnostic_item;
+use crate::event::fanout::{HandlerJobs, fan_out};
+use crate::event::handler_jobs::handler_jobs;
+use crate::event::recorder::{Ended, EventRecorder, report};
+use crate::sessions::context::EventContext;
 use crate::sessions::session::Session;
 use crate::state::Daemon;
 
-/// Starts the commands of an event.
+/// Starts the commands of an event that an agent has reported in the older form.
 pub(crate) fn emit(
     daemon: &Arc<Daemon>,
     session: &Arc<Session>,
@@ -33,70 +48,195 @@ pub(crate) fn emit(
 ) -> LegacyEmitted {
     session.reports_legacy.store(true, Ordering::Release);
     let config = session.config.load_full();
-    let commands: Vec<LegacyCommand> =
-        config.snapshot().legacy.iter().filter(|command| command.wants(event)).cloned().collect();
-    let handlers = commands.len();
+    let stdin: Arc<[u8]> = stdin.into_bytes().into();
+    let source = |label: &str| {
+        let known = config.snapshot().sources.iter().find(|state| state.source.label() == label);
+        known.map_or_else(|| Source::User(PathBuf::from(label)), |state| state.source.clone())
+    };
+    let commands = config.snapshot().legacy.iter().filter(|command| command.wants(event)).enumerate();
+    let selected: Vec<Selected> = commands
+        .map(|(index, command)| Selected {
+            handler: handler_of(command, source(&command.source), event, index),
+            stdin: Some(stdin.clone()),
+        })
+        .collect();
+    let handlers = selected.len();
     if config.depth() >= MAX_DEPTH {
         tracing::warn!(session = %session.id, %event, "hooks run too deep inside hooks; no command was started");
         return LegacyEmitted { accepted: false, handlers };
     }
-    let settings = &daemon.settings;
-    let env =
-        config.handler_environment(settings, &session.id, &Uuid::new_v4().to_string(), Lifecycle::PerEvent);
-    let mut fallback_cwds = vec![config.root.clone()];
-    fallback_cwds.extend(settings.home.clone());
-    let template = Arc::new(JobTemplate {
-        fallback_cwds,
-        umask: session.umask,
-        rlimits: session.rlimits.clone(),
-        lane: session.id.clone(),
-        depth: config.depth(),
-        ..JobTemplate::new(config.params.cwd.clone(), Arc::new(env.into_iter().collect()))
-    });
-    let stdin: Arc<[u8]> = stdin.into_bytes().into();
-    for command in commands {
-        let job = Job {
-            template: template.clone(),
-            program: Program::Argv(command.argv.clone()),
-            overlay: Vec::new(),
-            stdin: stdin.clone(),
-            timeout: seconds::to_duration(LEGACY_TIMEOUT_SECONDS),
-        };
-        let (runner, cancel, running) =
-            (daemon.runner.clone(), daemon.stop.killing.clone(), session.begin_event());
-        let (feed, permit) = (daemon.feed.clone(), permit.cloned());
-        daemon.events.spawn(async move {
-            let _until_the_end = permit;
-            let outcome = runner.run(job, &cancel).await;
-            report(running.session(), &feed, event, &command, &outcome);
-        });
-    }
+    let cwd = config.params.cwd.clone();
+    let context = context(session, event.as_str(), cwd, None);
+    start(daemon, context, selected, permit.cloned());
     LegacyEmitted { accepted: true, handlers }
 }
 
-fn report(session: &Session, feed: &Feed, event: LegacyName, command: &LegacyCommand, outcome: &Outcome) {
-    let (id, source) = (&session.id, &command.source);
-    let (kind, message) = match &outcome.end {
-        End::Exited(_) | End::Signaled(_) => {
-            tracing::debug!(session = %id, %event, %source, "command ended");
-            return;
-        }
-        End::TimedOut => (code::TIMEOUT, format!("command killed after {LEGACY_TIMEOUT_SECONDS} s")),
-        End::Cancelled => (code::CANCELLED, "command cut: the daemon is stopping".to_owned()),
-        End::LaunchFailed { message } => (code::LAUNCH_FAILED, format!("command not started: {message}")),
-        End::QueuedOut => (code::QUEUED_OUT, "command not started: no place in time".to_owned()),
-        End::InvalidCommand => (code::INVALID_COMMAND, "command not started: it is empty".to_owned()),
-    };
-    tracing::warn!(session = %id, %event, %source, "{message}");
-    let name = Cow::Owned(event.to_string());
-    let about = About { session: Some(id), event: Some(&name), ..About::default() };
-    feed.publish(about, || diagnostic_item(&Diagnostic::warning(kind, message).field(source.clone())));
-}
-
-/// A session that reports events of the older form itself would run their commands twice.
-pub(crate) fn without_derived(mut plan: Plan, session: &Session) -> Plan {
-    if session.reports_legacy.load(Ordering::Acquire) {
-        plan.selected.retain(|selected| selected.handler.legacy.is_none());
+/// Takes the commands of the older form out of an event's plan and starts them; the answer does not wait for them. A
+/// session that reports events of the older form itself would run them twice: then they are only taken out.
+pub(crate) fn start_derived(daemon: &Arc<Daemon>, event: &EventContext, mut plan: Plan) -> Plan {
+    let derived: Vec<Selected> =
+        plan.selected.extract_if(.., |selected| selected.handler.legacy.is_some()).collect();
+    if derived.is_empty() || event.session.reports_legacy.load(Ordering::Acquire) {
+        return plan;
+    }
+    let mut by_event: BTreeMap<&'static str, Vec<Selected>> = BTreeMap::new();
+    for selected in derived {
+        let name = selected.handler.legacy.map_or("", |legacy| legacy.as_str());
+        by_event.entry(name).or_default().push(selected);
+    }
+    for (name, selected) in by_event {
+        start(daemon, context(&event.session, name, event.cwd.clone(), Some(event)), selected, None);
     }
     plan
+}
+
+/// The facts of an event of the older form, which may be derived from one of today.
+fn context(
+    session: &Arc<Session>,
+    event: &'static str,
+    cwd: PathBuf,
+    of: Option<&EventContext>,
+) -> Arc<EventContext> {
+    Arc::new(EventContext {
+        id: Uuid::new_v4(),
+        session: session.clone(),
+        config: of.map_or_else(|| session.config.load_full(), |of| of.config.clone()),
+        event: Cow::Borrowed(event),
+        tool: None,
+        cwd,
+        client: of.and_then(|of| of.client.clone()),
+        agent: of.and_then(|of| of.agent.clone()),
+        received: Instant::now(),
+        deadline: None,
+        appended_before: 0,
+        is_open_session: of.is_none_or(|of| of.is_open_session),
+    })
+}
+
+/// Runs commands in the background and tells what became of them. Only the end of the drain cuts them.
+fn start(
+    daemon: &Arc<Daemon>,
+    context: Arc<EventContext>,
+    selected: Vec<Selected>,
+    permit: Option<RequestPermit>,
+) {
+    let Some(first) = selected.first() else { return };
+    let facts = Facts { event: first.handler.event, continuation_count: 0 };
+    let plan = Plan { facts, selected, diagnostics: Vec::new() };
+    let running = context.session.begin_event();
+    let daemon = daemon.clone();
+    daemon.events.clone().spawn(async move {
+        let _until_the_end = (running, permit);
+        let jobs = HandlerJobs { killing: daemon.stop.killing.clone(), ..handler_jobs(&daemon, &context) };
+        let handled = fan_out(&daemon.runner, &plan, &jobs, &daemon.stop.killing, None).await;
+        tell(&daemon, &context, plan.selected, handled);
+    });
+}
+
+/// Logs, tells and records what became of commands.
+fn tell(daemon: &Arc<Daemon>, context: &Arc<EventContext>, selected: Vec<Selected>, handled: Vec<Handled>) {
+    let (mut diagnostics, mut reports) = (Vec::new(), Vec::new());
+    for (Selected { handler, .. }, handled) in selected.iter().zip(&handled) {
+        let Some(outcome) = &handled.outcome else { continue };
+        let (status, failure) = ended(outcome);
+        if let Some((kind, message)) = failure {
+            let (session, event, source) = (&context.session.id, &context.event, handler.source.label());
+            tracing::warn!(%session, %event, %source, "{message}");
+            let diagnostic = Diagnostic::warning(kind, message).handler(&handler.id).field(source);
+            diagnostics.push(diagnostic);
+        }
+        reports.push(report(handler, Some(outcome), status, false));
+    }
+    let failed = diagnostics.first().map(|diagnostic| diagnostic.message.clone());
+    let outcome = if failed.is_some() { EventOutcome::Failed } else { EventOutcome::None };
+    let answer = InvokeResult {
+        protocol_version: ProtocolVersion,
+        invocation_id: context.id,
+        snapshot_id: context.config.snapshot().id.clone(),
+        decision: Decision {
+            event: context.event.clone().into_owned(),
+            continue_processing: true,
+            stop_reason: None,
+            user_notices: Vec::new(),
+            terminal_sequences: Vec::new(),
+            diagnostics,
+            body: Body::Plain {},
+            accepted: BTreeMap::new(),
+        },
+        handlers: reports,
+        duration_ms: milliseconds(context.received.elapsed()),
+    };
+    let verdict = Some(Verdict::without(outcome, failed));
+    EventRecorder { daemon, context }.ran_aside(Ended { selected, handled, verdict }, Arc::new(answer));
+}
+
+/// What the end of a command of the older form means: its status, and what is to be said of it.
+fn ended(outcome: &Outcome) -> (HandlerStatus, Option<(&'static str, String)>) {
+    let said = || last_words(&outcome.stderr.bytes);
+    let (status, kind, message) = match &outcome.end {
+        End::Exited(0) => return (HandlerStatus::Ok, None),
+        End::Exited(exit) => (
+            HandlerStatus::Failed,
+            code::NONZERO_EXIT,
+            format!("command exited with status {exit}{}", said()),
+        ),
+        End::Signaled(signal) => (
+            HandlerStatus::Failed,
+            code::NONZERO_EXIT,
+            format!("command was ended by signal {signal}{}", said()),
+        ),
+        End::TimedOut => {
+            let message = format!("command killed after {LEGACY_TIMEOUT_SECONDS} s");
+            (HandlerStatus::Timeout, code::TIMEOUT, message)
+        }
+        End::Cancelled => {
+            (HandlerStatus::Cancelled, code::CANCELLED, "command cut: the daemon is stopping".to_owned())
+        }
+        End::LaunchFailed { message } => {
+            (HandlerStatus::Failed, code::LAUNCH_FAILED, format!("command not started: {message}"))
+        }
+        End::QueuedOut => {
+            (HandlerStatus::QueuedOut, code::QUEUED_OUT, "command not started: no place in time".to_owned())
+        }
+        End::InvalidCommand => {
+            (HandlerStatus::Failed, code::INVALID_COMMAND, "command not started: it is empty".to_owned())
+        }
+    };
+    (status, Some((kind, message)))
+}
+
+/// A command as a handler, for an event that an agent has reported in the older form; `index` tells the commands of one
+/// event apart.
+fn handler_of(command: &LegacyCommand, source: Source, event: LegacyName, index: usize) -> Handler {
+    Handler {
+        id: format!("{event}:{index}"),
+        event: nearest(event),
+        matcher: Arc::new(Matcher::All),
+        matcher_text: None,
+        command: String::new(),
+        argv: Some(command.argv.clone()),
+        timeout: Some(LEGACY_TIMEOUT_SECONDS),
+        status_message: None,
+        on_failure: OnFailure::Ignore,
+        lifecycle: Lifecycle::PerEvent,
+        workers: 1,
+        legacy: None,
+        env: Arc::default(),
+        source: Arc::new(source),
+    }
+}
+
+/// The event of today that comes nearest to one of the older form; it only gives the handler a kind.
+fn nearest(event: LegacyName) -> EventName {
+    match event {
+        LegacyName::SessionStart | LegacyName::UserNameSet => EventName::SessionStart,
+        LegacyName::UserPrompt => EventName::UserPromptSubmit,
+        LegacyName::TaskComplete | LegacyName::InputRequired => EventName::Notification,
+        LegacyName::SessionEnd => EventName::SessionEnd,
+        LegacyName::ContextCompact | LegacyName::ContextOffload => EventName::PreCompact,
+        LegacyName::PermissionRequest => EventName::PermissionRequest,
+        LegacyName::ToolUse => EventName::PreToolUse,
+        LegacyName::ToolResult => EventName::PostToolUse,
+        LegacyName::ToolError => EventName::PostToolUseFailure,
+    }
 }

@@ -13,8 +13,8 @@ use tokio_util::sync::CancellationToken;
 
 use crate::base::handled::Handled;
 
-/// Makes the environment of prewarmed processes.
-type MakeVariables = dyn Fn() -> Variables + Send + Sync;
+/// Makes the environment of a handler's processes: a project's handlers may have others than the rest (D36).
+type MakeVariables = dyn Fn(&Handler) -> Variables + Send + Sync;
 
 /// The warm processes, and what a process is started for that may serve handlers of this event.
 #[derive(Clone)]
@@ -28,7 +28,7 @@ pub struct Warmth {
     /// Where persistent handlers run.
     pub root: PathBuf,
     /// What persistent handlers get, without plugin overlays.
-    pub persistent: Variables,
+    pub persistent: Arc<MakeVariables>,
     /// What prewarmed ones get.
     pub prewarmed: Arc<MakeVariables>,
 }
@@ -51,7 +51,8 @@ impl Warmth {
         match handler.lifecycle {
             Lifecycle::PerEvent => None,
             Lifecycle::Persistent => {
-                let key = self.key(handler, self.root.clone(), self.persistent.clone(), job);
+                let variables = (self.persistent)(handler);
+                let key = self.key(handler, self.root.clone(), variables.clone(), job);
                 let ask = Ask {
                     key: &key,
                     owner,
@@ -61,7 +62,7 @@ impl Warmth {
                 };
                 let template = || JobTemplate {
                     cwd: self.root.clone(),
-                    env: environment(&self.persistent),
+                    env: environment(&variables),
                     deadline: None,
                     ..(*job.template).clone()
                 };
@@ -69,7 +70,7 @@ impl Warmth {
                 Some(self.warm.persistent(ask, spec, cancel).await)
             }
             Lifecycle::Prewarmed => {
-                let variables = (self.prewarmed)();
+                let variables = (self.prewarmed)(handler);
                 let template = JobTemplate { env: environment(&variables), ..(*job.template).clone() };
                 let ahead = Job { template: Arc::new(template), timeout: until(job), ..job.clone() };
                 let key = self.key(handler, job.template.cwd.clone(), variables, job);

@@ -1,6 +1,8 @@
 //! One event, from its request to its one answer.
 
+pub(crate) mod continuation;
 pub mod fanout;
+pub(crate) mod handler_jobs;
 pub(crate) mod inline_task;
 pub(crate) mod invoke;
 pub(crate) mod legacy;

@@ -3,7 +3,7 @@
 //! Guarantee: nothing here waits, and nothing here changes an answer.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use hooksd_config::Handler;
 use hooksd_engine::plan::{Input, Selected};
@@ -98,19 +98,44 @@ impl EventRecorder<'_> {
                 duration_ms: milliseconds(duration),
             });
         }
+        let payload = || payload(input, &selected);
+        self.keep(duration, verdict, answer.ok().cloned(), payload, &selected, handled);
+    }
+
+    /// Commands that nobody waited for have ended: tells subscribers what went wrong, and gives them to the journal.
+    pub(crate) fn ran_aside(self, ended: Ended, answer: Arc<InvokeResult>) {
+        let duration = self.context.received.elapsed();
+        let Ended { selected, handled, verdict } = ended;
+        for diagnostic in &answer.decision.diagnostics {
+            self.daemon.feed.publish(self.context.about(), || diagnostic_item(diagnostic));
+        }
+        let verdict = verdict.unwrap_or_else(|| Verdict::without(EventOutcome::None, None));
+        let payload = || selected.iter().find_map(|selected| selected.stdin.clone());
+        self.keep(duration, verdict, Some(answer), payload, &selected, handled);
+    }
+
+    /// Gives what has ended to the journal, if there is one.
+    fn keep(
+        &self,
+        duration: Duration,
+        verdict: Verdict,
+        answer: Option<Arc<InvokeResult>>,
+        payload: impl FnOnce() -> Option<Arc<[u8]>>,
+        selected: &[Selected],
+        handled: Vec<Handled>,
+    ) {
         let journal = &self.daemon.journal;
         if !journal.is_on() {
             return;
         }
-        let payload = journal.keeps_payloads().then(|| payload(input, &selected)).flatten();
         journal.keep(Finished {
             context: self.context.clone(),
             time: SystemTime::now().checked_sub(duration).unwrap_or(SystemTime::UNIX_EPOCH),
             verdict,
             duration,
-            ran: selected.into_iter().map(|selected| selected.handler).zip(handled).collect(),
-            answer: answer.ok().cloned(),
-            payload,
+            ran: selected.iter().map(|selected| selected.handler.clone()).zip(handled).collect(),
+            answer,
+            payload: if journal.keeps_payloads() { payload() } else { None },
         });
     }
 }

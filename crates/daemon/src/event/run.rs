@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use hooksd_config::Lifecycle;
+use hooksd_config::{Handler, Lifecycle};
 use hooksd_engine::plan::{Chosen, Input, Plan, choose};
 use hooksd_engine::projection::Transcripts;
 use hooksd_engine::reduce::{Ran, reduce_and_say_why};
@@ -16,18 +16,20 @@ use hooksd_protocol::outcome::End;
 use hooksd_protocol::rpc::{RpcError, error_code};
 use hooksd_protocol::seconds::milliseconds;
 use hooksd_runner::warm::Variables;
-use hooksd_runner::{Environment, JobTemplate};
 use tokio_util::sync::CancellationToken;
 
 use crate::base::handled::Handled;
 use crate::base::variables::MAX_DEPTH;
 use crate::base::work::blocking;
+use crate::event::continuation::CountedStop;
 use crate::event::fanout::{HandlerJobs, Progress, fan_out};
+use crate::event::handler_jobs::handler_jobs;
 use crate::event::legacy;
 use crate::event::lifecycle::Warmth;
 use crate::event::recorder::{Ended, EventRecorder, report};
 use crate::sessions::context::EventContext;
 use crate::sessions::delivery::EventResult;
+use crate::sessions::resolved::EnvironmentLayer;
 use crate::sessions::session::Session;
 use crate::sessions::transcripts;
 use crate::state::Daemon;
@@ -97,7 +99,7 @@ impl EventRun {
             return (Err(RpcError::new(error_code::CANCELLED, "the event was cancelled")), false);
         }
         let plan = match self.plan(cancel).await {
-            Ok(Some(plan)) => legacy::without_derived(plan, &self.context.session),
+            Ok(Some(plan)) => legacy::start_derived(&self.daemon, &self.context, plan),
             Ok(None) => {
                 let name = &self.context.event;
                 let message = format!("{name} is no event of hooksd; nothing can be configured for it");
@@ -107,6 +109,7 @@ impl EventRun {
             Err(error) => return (Err(error), false),
         };
         let handled = self.fan_out(&plan, cancel).await;
+        self.log_ends(&plan, &handled);
         if cancel.is_cancelled() {
             let was_killed = |handled: &Handled| {
                 handled.outcome.as_ref().is_some_and(|outcome| outcome.end == End::Cancelled)
@@ -129,11 +132,15 @@ impl EventRun {
             .zip(&handled)
             .map(|(selected, handled)| (&selected.handler, handled.outcome.as_ref()))
             .collect();
+        let stop = CountedStop::of(&self.daemon.continuations, &self.context, &self.input);
+        let facts = stop.facts(plan.facts);
         let (mut decision, statuses, verdict) =
-            reduce_and_say_why(&plan.facts, &self.context.session.accepts, plan.diagnostics.clone(), &ran);
+            reduce_and_say_why(&facts, &self.context.session.accepts, plan.diagnostics.clone(), &ran);
+        stop.answered(&mut decision);
         let failed_before =
             plan.diagnostics.iter().any(|diagnostic| diagnostic.code == code::PROJECTION_FAILED);
         decision.diagnostics.extend(handled.iter().flat_map(|handled| handled.remarks.clone()));
+        self.tell_what_is_not_in_force(&mut decision);
         let behind = self.options.agent.as_ref().map(|agent| agent.not_enforced(&decision));
         decision.diagnostics.extend(behind.unwrap_or_default());
         let reports = ran.iter().zip(statuses).zip(&handled);
@@ -142,6 +149,21 @@ impl EventRun {
         let handlers = handlers.collect();
         *ended = Ended { selected: plan.selected, handled, verdict: Some(verdict) };
         (Arc::new(self.result(decision, handlers)), !failed_before)
+    }
+
+    /// An agent behind a bridge opens no session that it could be told by what is wrong with its documents: the answer
+    /// of each event says it, and the first of a conversation says it to the person.
+    fn tell_what_is_not_in_force(&self, decision: &mut Decision) {
+        let EventContext { session, config, agent, is_open_session, .. } = &*self.context;
+        if agent.is_none() || *is_open_session {
+            return;
+        }
+        for diagnostic in config.not_in_force() {
+            if self.daemon.told.is_new(&session.thread_id.decoded(), &diagnostic.message) {
+                decision.user_notices.push(format!("hooksd: {}", diagnostic.message));
+            }
+            decision.diagnostics.push(diagnostic.clone());
+        }
     }
 
     /// What took no time to tell is told already; other expressions may take a tenth of a second to reach their bound: not
@@ -197,10 +219,9 @@ impl EventRun {
         }
         let warm = plan.selected.iter().any(|selected| selected.handler.lifecycle != Lifecycle::PerEvent);
         let jobs = HandlerJobs {
-            template: Arc::new(self.job_template()),
-            default_timeout: None,
             killing: self.daemon.stop.killing.clone(),
             warmth: warm.then(|| self.warmth()),
+            ..handler_jobs(&self.daemon, &self.context)
         };
         fan_out(&self.daemon.runner, plan, &jobs, cancel, self.recorder().progress(self.progress.clone()))
             .await
@@ -214,38 +235,23 @@ impl EventRun {
         if self.context.is_open_session {
             release_when_closed(&self.context.session, &self.daemon);
         }
-        let (config, daemon) = (self.context.config.clone(), self.daemon.clone());
-        let environment = move || {
+        let (config, settings) = (self.context.config.clone(), self.daemon.settings.clone());
+        let prewarmed = move |handler: &Handler| {
             let lifecycle = Lifecycle::Prewarmed;
-            Variables::new(config.handler_environment(&daemon.settings, &session, "", lifecycle))
+            let layer = EnvironmentLayer::of(&handler.source);
+            Variables::new(config.handler_environment(&settings, &session, "", lifecycle, layer))
+        };
+        let (config, settings) = (self.context.config.clone(), self.daemon.settings.clone());
+        let persistent = move |handler: &Handler| {
+            config.persistent_variables(&settings, EnvironmentLayer::of(&handler.source))
         };
         Warmth {
             warm: self.daemon.warm.clone(),
             owner: self.context.is_open_session.then(|| self.context.session.id.clone()),
             snapshot: self.context.config.snapshot().id.as_str().into(),
             root: self.context.config.root.clone(),
-            persistent: self.context.config.persistent_variables(&self.daemon.settings),
-            prewarmed: Arc::new(environment),
-        }
-    }
-
-    fn job_template(&self) -> JobTemplate {
-        let (config, daemon) = (self.context.config.clone(), self.daemon.clone());
-        let (session, invocation) = (self.context.session.id.clone(), self.context.id);
-        let env = move || {
-            let invocation = invocation.to_string();
-            config.handler_environment(&daemon.settings, &session, &invocation, Lifecycle::PerEvent)
-        };
-        let mut fallback_cwds = vec![self.context.config.root.clone()];
-        fallback_cwds.extend(self.daemon.settings.home.clone());
-        JobTemplate {
-            fallback_cwds,
-            deadline: self.context.deadline,
-            umask: self.context.session.umask,
-            rlimits: self.context.session.rlimits.clone(),
-            lane: self.context.session.id.clone(),
-            depth: self.context.config.depth(),
-            ..JobTemplate::new(self.context.cwd.clone(), Arc::new(Environment::later(env)))
+            persistent: Arc::new(persistent),
+            prewarmed: Arc::new(prewarmed),
         }
     }
 
@@ -268,6 +274,19 @@ impl EventRun {
         Transcripts {
             session: self.options.transcript_path.clone().unwrap_or_else(of_session),
             agent: self.options.agent_transcript_path.clone().or_else(of_agent),
+        }
+    }
+
+    /// Logs how each handler ended, for whoever looks closely.
+    fn log_ends(&self, plan: &Plan, handled: &[Handled]) {
+        if !tracing::enabled!(tracing::Level::DEBUG) {
+            return;
+        }
+        for (selected, handled) in plan.selected.iter().zip(handled) {
+            let (handler, event) = (&selected.handler.id, &self.context.event);
+            let Some(outcome) = &handled.outcome else { continue };
+            let (end, ms) = (outcome.end.as_str(), milliseconds(outcome.duration));
+            tracing::debug!(%handler, %event, invocation = %self.context.id, end, ms, "handler ended");
         }
     }
 

@@ -220,7 +220,10 @@ impl Connection {
     fn take(&self, line: &[u8], permit: Result<Option<RequestPermit>, Exhausted>) -> Taken {
         let frame = match Frame::read(line) {
             Ok(frame) => frame,
-            Err(BadFrame { id, error }) => return Taken::Answer(response_line::<()>(&id, Err(&error))),
+            Err(BadFrame { id, error }) => {
+                tracing::debug!(connection = self.caller.id, code = error.code, "a line is no request");
+                return Taken::Answer(response_line::<()>(&id, Err(&error)));
+            }
         };
         if frame.method == "$/cancelRequest" {
             self.cancel(&frame);
@@ -240,7 +243,7 @@ impl Connection {
             Ok(future)
         };
         let future = match dispatch(&self.daemon, &frame, &call) {
-            Ok(Work::Now(response)) => return Taken::from(id.map(|id| response(&id))),
+            Ok(Work::Now(response)) => return Taken::from(id.map(|id| response.spell(&id))),
             Ok(Work::Later(future)) => admit(future),
             Err(error) => Err(error),
         };
@@ -261,7 +264,7 @@ impl Connection {
             }
             let id = id?;
             Some(match answer {
-                Ok(answer) => answer(&id),
+                Ok(answer) => answer.spell(&id),
                 Err(Panicked) => lost(&id),
             })
         };

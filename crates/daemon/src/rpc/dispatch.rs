@@ -1,9 +1,11 @@
 //! Finds the function that serves a request, by the name of its method.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use hooksd_protocol::rpc::{Frame, RpcError, error_code};
 use hooksd_protocol::schema;
+use hooksd_protocol::seconds::milliseconds;
 use tracing::Instrument;
 
 use crate::base::caller::Call;
@@ -23,10 +25,37 @@ use crate::state::Daemon;
 pub(crate) fn dispatch(daemon: &Arc<Daemon>, frame: &Frame<'_>, call: &Call<'_>) -> Result<Work, RpcError> {
     // What a request carries is its sender's business: its name and id say which one it is.
     let span = tracing::debug_span!("request", method = %frame.method, connection = call.caller.id);
+    let begun = Instant::now();
     let work = span.in_scope(|| find(daemon, frame, call));
+    if span.is_disabled() {
+        return work;
+    }
     match work {
-        Ok(Work::Later(future)) if !span.is_disabled() => Ok(Work::Later(Box::pin(future.instrument(span)))),
-        work => work,
+        Ok(Work::Later(future)) => {
+            let logged = async move {
+                let response = future.await;
+                log(response.error, begun);
+                response
+            };
+            Ok(Work::Later(Box::pin(logged.instrument(span))))
+        }
+        Ok(Work::Now(response)) => {
+            span.in_scope(|| log(response.error, begun));
+            Ok(Work::Now(response))
+        }
+        Err(error) => {
+            span.in_scope(|| log(Some(error.code), begun));
+            Err(error)
+        }
+    }
+}
+
+/// One line for a request that has its response; the span around it names the method.
+fn log(error: Option<i64>, begun: Instant) {
+    let ms = milliseconds(begun.elapsed());
+    match error {
+        None => tracing::debug!(ms, "answered"),
+        Some(code) => tracing::debug!(ms, code, "answered with an error"),
     }
 }
 

@@ -1,17 +1,17 @@
 //! What a session's events run against: configuration, environment and trust of one folder at one moment.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use hooksd_config::environment::layered;
+use hooksd_config::environment::{FILE as ENV_FILE, layered};
 use hooksd_config::layers::{Loaded, ProjectDocument};
 use hooksd_config::model::Source;
 use hooksd_config::read::Found;
 use hooksd_config::trust::{Policy, Store, store_path};
 use hooksd_config::{Lifecycle, Snapshot, project};
 use hooksd_engine::redact::Redactor;
-use hooksd_protocol::diagnostic::{Diagnostic, code};
+use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 use hooksd_protocol::methods::{
     FingerprintTrust, ItemBody, Mode, ProjectInfo, SnapshotInfo, SourceInfo, Trust,
 };
@@ -39,12 +39,53 @@ pub(crate) struct ResolvedConfig {
     remarks: Vec<Diagnostic>,
     /// The session's environment, or else the daemon's, with what .env files fill in (contract section 12).
     variables: Arc<SessionVariables>,
+    /// The same with what the `.env` files of a trusted project fill in; `None` when they add nothing. Only handlers of
+    /// the project's own document get these (D36).
+    project_variables: Option<Arc<SessionVariables>>,
     /// Keeps the documents hot for as long as the session is pinned to them.
     _hot: Vec<Arc<Slot>>,
     /// Set when the project's handlers count only because the store says so: the stamp it had when it last did.
     store_stamp: Option<Mutex<Option<FileStamp>>>,
     /// The variables of persistent handlers. Made when the first one runs.
-    persistent: OnceLock<Variables>,
+    persistent: [OnceLock<Variables>; 2],
+}
+
+/// Whose variables a handler gets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EnvironmentLayer {
+    /// The session's, with what the config dir's `.env` fills in.
+    Session,
+    /// Those, with what the project's `.env` files fill in: for handlers of the project's own document (D36).
+    Project,
+}
+
+impl EnvironmentLayer {
+    /// The layer of a handler that comes from this document.
+    pub(crate) fn of(source: &Source) -> EnvironmentLayer {
+        match source {
+            Source::Project(_) => EnvironmentLayer::Project,
+            Source::User(_) | Source::Plugin(_) => EnvironmentLayer::Session,
+        }
+    }
+}
+
+/// The folders whose `.env` belongs to a project, the nearest first: the session's own folder, where that is inside the
+/// project, and the project's root (contract section 12).
+fn env_folders(cwd: &Path, root: &Path) -> Vec<PathBuf> {
+    let cwd = project::place(cwd).map(|place| place.cwd);
+    let inside = cwd.filter(|cwd| cwd != root && cwd.starts_with(root));
+    inside.into_iter().chain([root.to_owned()]).collect()
+}
+
+/// A word on each `.env` of a project that is not trusted: it is not read.
+fn unread(folders: &[PathBuf]) -> Vec<Diagnostic> {
+    let files = folders.iter().map(|folder| folder.join(ENV_FILE)).filter(|file| file.is_file());
+    let told = files.map(|file| {
+        let file = file.display().to_string();
+        let message = format!("{file} is not read: the project is not trusted");
+        Diagnostic::warning(code::ENV_FILE_FAILED, message).field(file).severity(Severity::Debug)
+    });
+    told.collect()
 }
 
 /// Finds out what applies to a session. Reads files: not for an async thread.
@@ -93,13 +134,24 @@ pub(crate) fn resolve(
         None => policy.store().trusts(&root, ""),
     };
     let own = params.env.as_ref().unwrap_or(&settings.environment);
-    let layers = layered(own.list(), Some(root.as_path()).filter(|_| workspace), &settings.config_dir);
-    let variables =
-        layers.variables.map_or_else(|| own.clone(), |list| Arc::new(SessionVariables::new(list)));
+    let made = |list: Option<Vec<(OsString, OsString)>>| {
+        list.map_or_else(|| own.clone(), |list| Arc::new(SessionVariables::new(list)))
+    };
+    let layers = layered(own.list(), &[], &settings.config_dir);
+    let variables = made(layers.variables);
+    let folders = env_folders(&params.cwd, &root);
+    let (mut env_remarks, mut project_variables) = (layers.diagnostics, None);
+    if workspace {
+        let layers = layered(own.list(), &folders, &settings.config_dir);
+        env_remarks = layers.diagnostics;
+        project_variables = Some(made(layers.variables)).filter(|made| made.list() != variables.list());
+    } else {
+        env_remarks.extend(unread(&folders));
+    }
 
     let mut remarks: Vec<Diagnostic> = user.problem.into_iter().collect();
     remarks.extend(plugin_diagnostics);
-    remarks.extend(layers.diagnostics);
+    remarks.extend(env_remarks);
     if let Store::Unreadable(reason) = policy.store() {
         let message = format!("the trust store {reason}; no project is trusted");
         remarks.push(Diagnostic::warning(code::TRUST_STORE_UNREADABLE, message));
@@ -129,9 +181,10 @@ pub(crate) fn resolve(
         loaded,
         remarks,
         variables,
+        project_variables,
         _hot: hot,
         store_stamp,
-        persistent: OnceLock::new(),
+        persistent: [OnceLock::new(), OnceLock::new()],
     })
 }
 
@@ -149,6 +202,13 @@ impl ResolvedConfig {
     /// All diagnostics of the configuration: of its documents, and of what applies to this session alone.
     pub(crate) fn diagnostics(&self) -> Vec<Diagnostic> {
         self.loaded.snapshot.diagnostics.iter().chain(&self.remarks).cloned().collect()
+    }
+
+    /// What says that hooks which a person has written are not in force.
+    pub(crate) fn not_in_force(&self) -> impl Iterator<Item = &Diagnostic> {
+        let codes = [code::CONFIG_READ_FAILED, code::PLUGIN_HOOKS_FAILED, code::TRUST_STORE_UNREADABLE];
+        let all = self.loaded.snapshot.diagnostics.iter().chain(&self.remarks);
+        all.filter(move |diagnostic| codes.contains(&diagnostic.code.as_str()))
     }
 
     /// Whether the project's handlers may still run. Costs one stat unless the store has changed.
@@ -187,7 +247,8 @@ impl ResolvedConfig {
 
     /// Takes the session's secrets out of texts that are written down.
     pub(crate) fn redactor(&self) -> &Redactor {
-        self.variables.redactor()
+        // What the project adds may be secret too, and texts of its handlers are written down with the others.
+        self.project_variables.as_ref().unwrap_or(&self.variables).redactor()
     }
 
     /// How many hooks deep the session runs.
@@ -195,10 +256,21 @@ impl ResolvedConfig {
         self.variables.depth()
     }
 
+    /// Whether handlers of the project's own document have other variables than the rest.
+    pub(crate) fn has_project_variables(&self) -> bool {
+        self.project_variables.is_some()
+    }
+
     /// The variables that persistent handlers get. Made once: they are the same for all events.
-    pub(crate) fn persistent_variables(&self, settings: &Settings) -> Variables {
-        let make = || Variables::new(self.handler_environment(settings, "", "", Lifecycle::Persistent));
-        self.persistent.get_or_init(make).clone()
+    pub(crate) fn persistent_variables(&self, settings: &Settings, layer: EnvironmentLayer) -> Variables {
+        let [session, project] = &self.persistent;
+        let made = match layer {
+            EnvironmentLayer::Session => session,
+            EnvironmentLayer::Project => project,
+        };
+        let make =
+            || Variables::new(self.handler_environment(settings, "", "", Lifecycle::Persistent, layer));
+        made.get_or_init(make).clone()
     }
 
     /// What handlers get, without plugin overlays: the session's variables without secrets, and ours (D12). Which
@@ -209,7 +281,12 @@ impl ResolvedConfig {
         session: &str,
         invocation: &str,
         lifecycle: Lifecycle,
+        layer: EnvironmentLayer,
     ) -> Vec<(OsString, OsString)> {
+        let variables = match layer {
+            EnvironmentLayer::Session => &self.variables,
+            EnvironmentLayer::Project => self.project_variables.as_ref().unwrap_or(&self.variables),
+        };
         let warm = lifecycle != Lifecycle::PerEvent;
         let own: [Option<OsString>; OWN_VARIABLES.len()] = [
             settings.socket.clone().map(PathBuf::into_os_string),
@@ -221,7 +298,7 @@ impl ResolvedConfig {
             warm.then(|| lifecycle.as_str().into()),
         ];
         let own = OWN_VARIABLES.iter().zip(own).filter_map(|(name, value)| Some((name.into(), value?)));
-        self.variables.inherited().iter().cloned().chain(own).collect()
+        variables.inherited().iter().cloned().chain(own).collect()
     }
 
     /// The snapshot as clients see it.

@@ -290,13 +290,6 @@ impl Session {
 /// Counts an event as running.
 pub(crate) struct RunningEvent(Arc<Session>);
 
-impl RunningEvent {
-    /// The session whose event it is.
-    pub(crate) fn session(&self) -> &Session {
-        &self.0
-    }
-}
-
 impl Drop for RunningEvent {
     fn drop(&mut self) {
         self.0.touch();

@@ -39,6 +39,22 @@ pub enum LegacyName {
 }
 
 impl LegacyName {
+    /// All names, in the order in which the contract lists them.
+    pub const ALL: [LegacyName; 12] = [
+        LegacyName::SessionStart,
+        LegacyName::SessionEnd,
+        LegacyName::TaskComplete,
+        LegacyName::UserPrompt,
+        LegacyName::InputRequired,
+        LegacyName::ContextCompact,
+        LegacyName::ContextOffload,
+        LegacyName::PermissionRequest,
+        LegacyName::ToolError,
+        LegacyName::ToolUse,
+        LegacyName::ToolResult,
+        LegacyName::UserNameSet,
+    ];
+
     /// The name in documents, requests and handlers' stdin.
     #[must_use]
     pub fn as_str(self) -> &'static str {
