@@ -11,6 +11,7 @@
 
 mod delivery;
 mod ending;
+mod guide;
 mod launch;
 mod life;
 mod loading;

@@ -20,7 +20,7 @@ pub(crate) use self::pages::{Completions, Man, ShellArgument};
 pub(crate) use self::run::{Invoke, Kill, Replay};
 pub(crate) use self::see::*;
 pub(crate) use self::set::*;
-pub(crate) use self::shared::{ConfigDir, ModeArgument, Period, RunOptions, config_dir};
+pub(crate) use self::shared::{ConfigDir, ModeArgument, Period, PluginsArgument, RunOptions, config_dir};
 
 /// The heading of the options that every command has.
 const EVERYWHERE: &str = "Options of every command";

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum};
 
-use super::{ConfigDir, ModeArgument, Period};
+use super::{ConfigDir, ModeArgument, Period, PluginsArgument};
 
 /// One line for each event, with its handlers; diagnostics, and what becomes of sessions, documents and trust. Ends with
 /// the daemon, with its reader, or with ctrl-c.
@@ -163,9 +163,10 @@ pub(crate) struct Explain {
     /// Whether a person is there: decides if persisted trust counts
     #[arg(long, value_enum, default_value_t = ModeArgument::Interactive)]
     pub(crate) mode: ModeArgument,
-    /// As for an agent that asks for its enabled plugins
-    #[arg(long)]
-    pub(crate) plugins: bool,
+    /// Whether the hooks of the agent's enabled plugins take part
+    #[arg(long, value_enum, default_value_t = PluginsArgument::Discover, num_args = 0..=1,
+        default_missing_value = "discover")]
+    pub(crate) plugins: PluginsArgument,
     /// Run the handlers for real, outside any session, and show how the decision came about
     #[arg(long, conflicts_with = "session")]
     pub(crate) run: bool,

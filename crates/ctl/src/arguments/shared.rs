@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use clap::{Args, ValueEnum};
-use hooksd_protocol::methods::JournalQuery;
+use hooksd_protocol::methods::{JournalQuery, Plugins, PluginsWord};
 use hooksd_protocol::socket;
 use hooksd_protocol::timestamp::Timestamp;
 
@@ -89,6 +89,23 @@ fn time(flag: &str, text: &str) -> Result<Timestamp, Failure> {
     Ok(Timestamp::of(then))
 }
 
+/// Which plugins take part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PluginsArgument {
+    Discover,
+    None,
+}
+
+impl PluginsArgument {
+    /// As a session asks for it.
+    pub(crate) fn wanted(self) -> Plugins {
+        Plugins::Word(match self {
+            PluginsArgument::Discover => PluginsWord::Discover,
+            PluginsArgument::None => PluginsWord::None,
+        })
+    }
+}
+
 /// How an event is run.
 #[derive(Debug, Args)]
 pub(crate) struct RunOptions {
@@ -101,6 +118,9 @@ pub(crate) struct RunOptions {
     /// Trust the project's hooks.json: "explicit", or the SHA-256 of its bytes
     #[arg(long, value_name = "explicit|SHA256")]
     pub(crate) trust: Option<String>,
+    /// Whether the hooks of the agent's enabled plugins take part
+    #[arg(long, value_enum, default_value_t = PluginsArgument::Discover)]
+    pub(crate) plugins: PluginsArgument,
     /// Give up on an event after this many seconds
     #[arg(long, value_name = "SECONDS", default_value_t = hooksd_client::CALL_SECONDS,
         value_parser = seconds)]

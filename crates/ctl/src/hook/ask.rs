@@ -34,7 +34,7 @@ pub(super) fn ask(
     };
     let path = path.map_err(|error| error.to_string())?;
     let mut invoke = HookInvoke {
-        session: SessionRef::Inline(Box::new(session(dialect, request))),
+        session: SessionRef::Inline(Box::new(session(options, dialect, request))),
         invocation: None,
         payload: Some(request.payload.clone()),
         options: InvokeOptions {
@@ -91,18 +91,18 @@ fn behind(dialect: &Dialect, request: &Request) -> AgentBehind {
 }
 
 /// A session for this event only: the agent's folder and environment, and what the agent can apply.
-fn session(dialect: &Dialect, request: &Request) -> SessionOpen {
+fn session(options: &Options, dialect: &Dialect, request: &Request) -> SessionOpen {
     let env = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
     SessionOpen {
         thread_id: request.thread_id.clone(),
         cwd: request.cwd.clone(),
         mode: request.mode,
-        trust: None,
+        trust: options.trust.clone(),
         env: Some(env.collect()),
         umask: Some(umask()),
         rlimits: Some(rlimits()),
-        plugins: None,
+        plugins: Some(options.plugins.clone()),
         accepts: dialect.accepts(),
         follow: false,
     }

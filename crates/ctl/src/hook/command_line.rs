@@ -23,8 +23,11 @@ pub(crate) struct HookOption {
 /// What a failure comes to where `--fail` is left out.
 pub(crate) const DEFAULT_FAIL: &str = "open";
 
+/// Which plugins take part where `--plugins` is left out.
+pub(crate) const DEFAULT_PLUGINS: &str = "discover";
+
 /// The options, in the order of the help. `--socket` is one of every command, and therefore none of these.
-pub(crate) const OPTIONS: [HookOption; 5] = [
+pub(crate) const OPTIONS: [HookOption; 7] = [
     HookOption {
         name: "agent",
         value_name: "NAME",
@@ -66,6 +69,23 @@ pub(crate) const OPTIONS: [HookOption; 5] = [
         is_required: false,
         value: |raw| &mut raw.mode,
     },
+    HookOption {
+        name: "trust",
+        value_name: "explicit|SHA256",
+        help: "Trust the project's hooks.json for this call, also where nobody is there: whatever it says now \
+               (explicit: whoever can change the project can then run commands as you), or only these bytes",
+        default: None,
+        is_required: false,
+        value: |raw| &mut raw.trust,
+    },
+    HookOption {
+        name: "plugins",
+        value_name: "discover|none",
+        help: "Whether the hooks of the agent's enabled plugins take part",
+        default: Some(DEFAULT_PLUGINS),
+        is_required: false,
+        value: |raw| &mut raw.plugins,
+    },
 ];
 
 /// The values as they were typed, before they mean anything.
@@ -76,6 +96,8 @@ pub(crate) struct RawOptions {
     pub(crate) fail: Option<String>,
     pub(crate) deadline: Option<String>,
     pub(crate) mode: Option<String>,
+    pub(crate) trust: Option<String>,
+    pub(crate) plugins: Option<String>,
     pub(crate) socket: Option<PathBuf>,
 }
 

@@ -4,10 +4,10 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use hooksd_dialects::{Dialect, Failing, dialect};
-use hooksd_protocol::methods::Mode;
+use hooksd_protocol::methods::{ExplicitTrust, FingerprintTrust, Mode, Plugins, PluginsWord, Trust};
 use hooksd_protocol::seconds::to_duration;
 
-use super::command_line::{DEFAULT_FAIL, RawOptions};
+use super::command_line::{DEFAULT_FAIL, DEFAULT_PLUGINS, RawOptions};
 
 /// What the command line says.
 #[derive(Debug)]
@@ -18,6 +18,10 @@ pub(crate) struct Options {
     pub(crate) failing: Failing,
     pub(crate) deadline: Option<Duration>,
     pub(crate) mode: Option<Mode>,
+    /// The trust that the person who wrote the command line gives to the project.
+    pub(crate) trust: Option<Trust>,
+    /// The plugins whose hooks take part.
+    pub(crate) plugins: Plugins,
     pub(crate) socket: Option<PathBuf>,
 }
 
@@ -52,7 +56,27 @@ impl Options {
                 return Err(format!("--deadline is a number of seconds above 0, not {text:?}"));
             }
         };
-        Ok(Options { dialect, event: raw.event, failing, deadline, mode, socket: raw.socket })
+        let trust = raw.trust.as_deref().map(trust).transpose()?;
+        let plugins = match raw.plugins.as_deref().unwrap_or(DEFAULT_PLUGINS) {
+            "discover" => Plugins::Word(PluginsWord::Discover),
+            "none" => Plugins::Word(PluginsWord::None),
+            other => return Err(format!("--plugins is discover or none, not {other:?}")),
+        };
+        Ok(Options { dialect, event: raw.event, failing, deadline, mode, trust, plugins, socket: raw.socket })
+    }
+}
+
+/// What `--trust` gives: to whatever the document says, or to its bytes.
+fn trust(given: &str) -> Result<Trust, String> {
+    let is_digest = given.len() == 64 && given.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
+    match given {
+        "explicit" => Ok(Trust::Explicit(ExplicitTrust::Explicit)),
+        fingerprint if is_digest => {
+            Ok(Trust::Fingerprint(FingerprintTrust { fingerprint: fingerprint.to_owned() }))
+        }
+        other => Err(format!(
+            "--trust is explicit, or the SHA-256 that `hooksctl trust status` shows (64 digits), not {other:?}"
+        )),
     }
 }
 
@@ -97,6 +121,8 @@ mod tests {
             ("--agent codex --deadline 0", "above 0"),
             ("--agent codex --deadline NaN", "above 0"),
             ("--agent codex --mode x", "interactive or headless"),
+            ("--agent codex --trust yes", "explicit, or the SHA-256"),
+            ("--agent codex --plugins all", "discover or none"),
             ("--agent codex -v", "unknown argument -v"),
         ] {
             let wrong = parsed(line).unwrap_err();

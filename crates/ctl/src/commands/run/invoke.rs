@@ -53,7 +53,7 @@ pub(super) fn session(wanted: &RunOptions, event: &EventInput, folder: &str) -> 
         "explicit" => Trust::Explicit(ExplicitTrust::Explicit),
         fingerprint => Trust::Fingerprint(FingerprintTrust { fingerprint: fingerprint.to_owned() }),
     });
-    inline(event, cwd, wanted.mode, trust, None)
+    inline(event, cwd, wanted.mode, trust, Some(wanted.plugins.wanted()))
 }
 
 /// A session for one event.

@@ -20,7 +20,7 @@ use hooksd_protocol::methods::{
 };
 use serde::Serialize;
 
-use crate::arguments::{Arguments, Explain, ModeArgument};
+use crate::arguments::{Arguments, Explain, ModeArgument, PluginsArgument};
 use crate::connect::connect_or_start;
 use crate::failure::Failure;
 use crate::input::{EventInput, absolute};
@@ -112,12 +112,13 @@ fn alone(
     let user = config_dir.join(project::HOOKS_FILE);
     let document = resolved.as_deref().map(project::document);
     let (plugins, remarks) = match wanted.plugins {
-        true => {
+        PluginsArgument::Discover => {
             let found = plugins::discover(config_dir);
             let (documents, more) = plugins::collect(&found.plugins, Some(&root));
-            (documents, found.diagnostics().into_iter().chain(more).collect())
+            let told = found.diagnostics().into_iter().chain(found.broken_diagnostics());
+            (documents, told.chain(more).collect())
         }
-        false => (Vec::new(), Vec::new()),
+        PluginsArgument::None => (Vec::new(), Vec::new()),
     };
     let loaded = layers::load(&user, document.as_deref(), &trusted, &plugins);
     let mut diagnostics = loaded.snapshot.diagnostics.clone();

@@ -7,7 +7,7 @@ use hooksd_client::CALL_SECONDS;
 use hooksd_protocol::decision::Behavior;
 use hooksd_protocol::methods::{
     DaemonStatus, HandlerReport, HandlerStatus, HookInvoke, InvokeOptions, InvokeResult, JournalPage,
-    JournalQuery, NoParams, Plugins, PluginsWord, SessionRef,
+    JournalQuery, NoParams, SessionRef,
 };
 use serde::Serialize;
 
@@ -36,7 +36,7 @@ pub(super) fn run(
     config_dir: &Path,
     printer: &mut Printer,
 ) -> Result<RunReport, Failure> {
-    let plugins = wanted.plugins.then_some(Plugins::Word(PluginsWord::Discover));
+    let plugins = Some(wanted.plugins.wanted());
     let session = invoke::inline(&event, cwd.display().to_string(), wanted.mode, None, plugins);
     let EventInput { invocation, payload, .. } = event;
     let asked = HookInvoke {
