@@ -75,6 +75,6 @@ fn the_node_client_and_the_opencode_plugin_pass_their_tests_and_the_readme_is_tr
         let arguments = ["--test", "--test-concurrency=1", "--test-reporter=tap", "tests/"];
         let Some(done) = client(world, "typescript", "node", &arguments).await else { return };
         assert_eq!(done.status, Some(0), "{}\n{}", done.stdout, done.stderr);
-        assert!(count(&done.stdout, "\n# pass ") >= 26, "{}", done.stdout);
+        assert!(count(&done.stdout, "\n# pass ") >= 48, "{}", done.stdout);
     });
 }
