@@ -238,8 +238,11 @@ class Cases:
                 with self.assertRaises(asyncio.CancelledError):
                     await asked
                 self.assertEqual(heard(), [True, False])
+            ran = self.daemon.lines("began")
             asked = ask()
-            await until(lambda: heard() == [True])
+            # Until a handler has begun by itself, it holds what the daemon holds, its socket among that: no other daemon
+            # could take its place.
+            await until(lambda: heard() == [True] and self.daemon.lines("began") > ran)
             self.daemon.kill()
             self.daemon.start()
             with self.again():

@@ -90,6 +90,10 @@ class Daemon:
         """Whether a handler has made this file in the project."""
         return Path(self.project, name).exists()
 
+    def lines(self, name: str) -> int:
+        """How many lines handlers have written into this file."""
+        return len(Path(self.project, name).read_text().splitlines()) if self.has(name) else 0
+
 
 @contextmanager
 def daemon(**options: Any) -> Iterator[Daemon]:

@@ -207,8 +207,11 @@ test("progress ends for each handler that began", () =>
       abort.abort();
       await assert.rejects(asked, { name: "AbortError" });
       assert.deepEqual(heard(), [true, false]);
+      const ran = one.lines("began");
       asked = ask();
-      await until(() => heard().join() === "true");
+      // Until a handler has begun by itself, it holds what the daemon holds, its socket among that: no other daemon could
+      // take its place.
+      await until(() => heard().join() === "true" && one.lines("began") > ran);
       await one.kill();
       await one.start();
       await until(() => heard().length === 3);
