@@ -57,6 +57,25 @@ class Asyncio(unittest.IsolatedAsyncioTestCase):
         with tempfile.TemporaryDirectory() as folder, self.assertRaises(NotRunning):
             await AsyncClient.connect(os.path.join(folder, "s"))
 
+    async def test_it_may_be_entered_with_and_without_await_and_connects_once(self) -> None:
+        async with await AsyncClient.connect() as hooksd:
+            self.assertEqual((await hooksd.call("daemon/status"))["protocol_version"], 1)
+            async with hooksd as same:
+                self.assertIs(same, hooksd)
+        self.assertTrue(hooksd.is_closed)
+        async with AsyncClient.connect() as hooksd:
+            self.assertEqual((await hooksd.call("daemon/status"))["protocol_version"], 1)
+        self.assertTrue(hooksd.is_closed)
+        with self.assertRaises(ConnectionEnded):
+            await hooksd.__aenter__()
+        with world.nobody() as (path, listener):
+            async with await AsyncClient.connect(path):
+                listener.settimeout(world.PATIENCE)
+                listener.accept()[0].close()
+                listener.setblocking(False)
+                with self.assertRaises(BlockingIOError):
+                    listener.accept()
+
     async def test_notifications_are_heard(self) -> None:
         world.user(world.hooks("SessionStart", "true"))
         async with AsyncClient() as hooksd:

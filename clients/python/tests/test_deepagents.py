@@ -7,10 +7,10 @@ import json
 import os
 import unittest
 from pathlib import Path
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from hooksd_client import Refused
+from hooksd_client import CallTimeout, Refused
 from hooksd_client.deepagents import HookEngine, HookProgress, HooksdEngine
 
 from . import world
@@ -37,8 +37,9 @@ class OwnProgress:
     message: str
 
 
-async def opened(**more: Any) -> HooksdEngine:
-    return await HooksdEngine.open(thread_id="t", cwd=world.PROJECT, **more)
+async def opened(**more: Any) -> HooksdEngine[Any]:
+    engine: HooksdEngine[Any] = await HooksdEngine.open(thread_id="t", cwd=world.PROJECT, **more)
+    return engine
 
 
 class Engine(unittest.IsolatedAsyncioTestCase):
@@ -46,7 +47,7 @@ class Engine(unittest.IsolatedAsyncioTestCase):
         say = json.dumps({"hookSpecificOutput": {"hookEventName": "PreToolUse", "additionalContext": "more"}})
         world.user(world.hooks("PreToolUse", f"cat > seen.json; echo '{say}'", "echo no >&2; exit 2"))
         async with await opened() as engine:
-            seam: HookEngine = engine
+            seam: HookEngine[Any] = engine
             expected = {
                 "event": "PreToolUse",
                 "continue_processing": True,
@@ -83,7 +84,7 @@ class Engine(unittest.IsolatedAsyncioTestCase):
                 told.append(progress)
                 raise RuntimeError("a broken display")
 
-            with self.assertLogs("hooksd_client.deepagents", "WARNING"):
+            with self.assertLogs("hooksd_client", "WARNING"):
                 decision = await engine.run(world.START, on_progress=tell)
             self.assertTrue(decision["continue_processing"])
             self.assertEqual([(one.active, one.message) for one in told], [(True, "Looking"), (False, "Looking")])
@@ -115,15 +116,40 @@ class Engine(unittest.IsolatedAsyncioTestCase):
         runs = os.path.join(world.PROJECT, "runs")
         async with await opened() as engine:
             session = engine.info["session"]
-            with self.assertLogs("hooksd_client.deepagents", "WARNING"):
-                await engine._client.close()
+            with self.assertLogs("hooksd_client", "WARNING"):
+                await engine._session._client.close()
                 self.assertEqual((await engine.run(world.before_tool()))["permission"]["behavior"], "deny")
                 self.assertEqual(engine.info["session"], session)
-                await engine._client.call("session/close", {"session": session})
+                await engine._session._client.call("session/close", {"session": session})
                 self.assertEqual((await engine.run(world.before_tool()))["permission"]["behavior"], "deny")
             self.assertNotEqual(engine.info["session"], session)
         self.assertEqual(Path(runs).read_text(), "x\nx\n")
         os.remove(runs)
+
+    async def test_it_takes_the_place_of_the_runtimes_engine(self) -> None:
+        @dataclass(frozen=True)
+        class Runtime:
+            """As dcode's, as far as engines go."""
+
+            thread_id: str
+            engine: HookEngine[Any] | None
+
+        world.user(world.hooks("PreToolUse", "exit 2"))
+        async with HooksdEngine.open(thread_id="t", cwd=world.PROJECT) as engine:
+            runtime = replace(Runtime("t", None), engine=engine)
+            assert runtime.engine is not None
+            decision = await runtime.engine.run(world.before_tool(), transcript_path=None)
+            self.assertEqual(decision["permission"]["behavior"], "deny")
+
+    async def test_an_event_has_a_timeout_and_an_environment(self) -> None:
+        world.user(world.hooks("SessionStart", 'echo "$MINE"; if [ "$MINE" = slow ]; then exec sleep 600; fi'))
+        async with await opened() as engine:
+            env = {"PATH": os.environ["PATH"], "MINE": "event"}
+            self.assertEqual((await engine.run(world.START, env=env))["context"], ["event"])
+            with self.assertRaisesRegex(CallTimeout, "no decision on SessionStart within 0.3 s"):
+                await engine.run(world.START, env={**env, "MINE": "slow"}, timeout=0.3)
+        with world.nobody() as (path, _), self.assertRaises(CallTimeout):
+            await opened(socket=path, timeout=0.1)
 
     async def test_what_is_no_invocation_is_refused(self) -> None:
         world.user(world.hooks("PreToolUse", "exit 2"))

@@ -15,10 +15,10 @@ from hooksd_client import AsyncClient, Client, Refused
 
 from . import world
 
-BUSY = {"error": {"code": -32005, "message": "busy", "data": {"retry_after_ms": 30}}}
-FULL = {"error": {"code": -32005, "message": "full"}}
-OTHER = {"error": {"code": -32002, "message": "other", "data": {"retry_after_ms": 30}}}
-DONE = {"result": "done"}
+BUSY: dict[str, Any] = {"error": {"code": -32005, "message": "busy", "data": {"retry_after_ms": 30}}}
+FULL: dict[str, Any] = {"error": {"code": -32005, "message": "full"}}
+OTHER: dict[str, Any] = {"error": {"code": -32002, "message": "other", "data": {"retry_after_ms": 30}}}
+DONE: dict[str, Any] = {"result": "done"}
 
 
 @contextmanager

@@ -6,13 +6,20 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 import { CallTimeout, ConnectionEnded, HooksdError, NotRunning, Refused } from "./errors.js";
 import { pauseAfter } from "./retry.js";
+import { meant, toLine } from "./wire.js";
 import { checkOwner, checked, socketPath } from "./where.js";
 
 /**
  * How long a call may take unless the caller says otherwise. Milliseconds. Above the longest default timeout of a handler
  * (600 s), so that the daemon's answer about a slow handler still arrives.
  */
-const CALL_MS = 630_000;
+export const CALL_MS = 630_000;
+
+/** How long connecting may take. Milliseconds: a local socket answers at once or not at all. */
+const CONNECT_MS = 10_000;
+
+/** The longest time that a timer takes. Milliseconds, a day: beyond 2^31 one fires at once. */
+export const LONGEST_MS = 86_400_000;
 
 /** The longest line that is read from the daemon. Bytes. It reads 16 MiB itself; what many handlers say can be more. */
 const MAX_LINE = 64 * 1024 * 1024;
@@ -74,6 +81,10 @@ export class Client {
   #nextId = 0;
   /** @type {Map<number, { resolve: (result: any) => void, reject: (error: Error) => void }>} */
   #waiting = new Map();
+  /** @type {Map<number, number>} the lengths of the lines that have no answer yet, also of calls that have given up */
+  #sizes = new Map();
+  /** Why the connection ends, when the daemon has said so. */
+  #why = "";
   /** @type {Set<(notification: Notification | null) => boolean>} */
   #listeners = new Set();
   /** @type {Inbox<Notification>} */
@@ -92,7 +103,7 @@ export class Client {
     this.#socket = socket;
     this.#timeout = timeout;
     this.path = path;
-    socket.on("data", (chunk) => this.#read(chunk));
+    socket.on("data", (/** @type {Buffer} */ chunk) => this.#read(chunk));
     socket.on("error", () => this.#end());
     socket.on("close", () => this.#end());
   }
@@ -101,17 +112,19 @@ export class Client {
    * Connects to the socket at `path` (default: where the daemon is), unless somebody else may have put it there.
    *
    * @param {string} [path]
-   * @param {{ timeout?: number }} [options]
+   * @param {{ timeout?: number, connectTimeout?: number }} [options]
    * @returns {Promise<Client>}
    */
-  static async connect(path, { timeout = CALL_MS } = {}) {
+  static async connect(path, { timeout = CALL_MS, connectTimeout = CONNECT_MS } = {}) {
     const place = path === undefined ? socketPath() : checked(path);
+    let socket;
     try {
       await checkOwner(place);
-      const socket = createConnection(place);
-      await once(socket, "connect");
+      socket = createConnection(place);
+      await once(socket, "connect", { signal: AbortSignal.timeout(Math.min(connectTimeout, LONGEST_MS)) });
       return new Client(socket, place, timeout);
     } catch (error) {
+      socket?.destroy();
       throw new NotRunning(place, error);
     }
   }
@@ -160,24 +173,24 @@ export class Client {
    */
   #ask(method, params, left, timeout, signal) {
     return new Promise((resolve, reject) => {
-      if (this.#ended) throw new ConnectionEnded("the connection to hooksd has ended");
+      if (this.#ended) throw new ConnectionEnded(this.#because("the connection to hooksd has ended"));
       signal?.throwIfAborted();
+      if (left <= 0) throw new CallTimeout(`no answer to ${method} within ${timeout} ms`);
       const unwritten = this.#socket.writableLength;
       if (unwritten > MAX_UNWRITTEN) {
         throw new HooksdError(`hooksd takes nothing: ${unwritten} bytes wait to be written`);
       }
       const id = ++this.#nextId;
-      const line = JSON.stringify({ jsonrpc: "2.0", id, method, params });
+      const { line, size } = toLine(method, params, id);
       const giveUp = (/** @type {Error} */ error) => {
         finish();
         this.notify("$/cancelRequest", { id });
         reject(error);
       };
       const abort = () => giveUp(signal?.reason ?? new HooksdError("aborted"));
-      // A day at most: beyond 2^31 ms a timer fires at once.
       const timer = setTimeout(
         () => giveUp(new CallTimeout(`no answer to ${method} within ${timeout} ms`)),
-        Math.min(left, 86_400_000),
+        Math.min(left, LONGEST_MS),
       );
       const finish = () => {
         clearTimeout(timer);
@@ -189,7 +202,9 @@ export class Client {
         resolve: (result) => (finish(), resolve(result)),
         reject: (error) => (finish(), reject(error)),
       });
-      this.#socket.write(line + "\n");
+      this.#sizes.set(id, size);
+      // A write that fails is an error of the socket: the connection is lost, as by a read that fails.
+      this.#socket.write(line);
     });
   }
 
@@ -215,7 +230,8 @@ export class Client {
    * @param {Record<string, any>} [params]
    */
   notify(method, params = {}) {
-    if (!this.#ended) this.#socket.write(JSON.stringify({ jsonrpc: "2.0", method, params }) + "\n");
+    const { line } = toLine(method, params);
+    if (!this.#ended) this.#socket.write(line);
   }
 
   /** Notifications as they come, until the connection ends. */
@@ -324,16 +340,41 @@ export class Client {
       if (!taken) this.#notifications.put(notification);
       return true;
     }
-    const call = this.#waiting.get(message?.id);
-    if (message?.error) call?.reject(new Refused(message.error.code, message.error.message, message.error.data));
-    else call?.resolve(message?.result);
+    const { id, result, error } = message ?? {};
+    const refused = error && new Refused(error.code, error.message, error.data);
+    if (typeof id === "number") this.#settle(id, refused, result);
+    else if (refused) this.#complain(refused);
     return true;
+  }
+
+  /** @param {number} id @param {Refused | undefined} refused @param {any} [result] */
+  #settle(id, refused, result) {
+    this.#sizes.delete(id);
+    const call = this.#waiting.get(id);
+    if (refused) call?.reject(refused);
+    else call?.resolve(result);
+  }
+
+  /** @param {Refused} refused an error without an id */
+  #complain(refused) {
+    const { ids, error } = meant(refused, this.#sizes);
+    // Of no request: of the connection, which ends now.
+    if (ids.length === 0) this.#why = error.message;
+    for (const id of ids) {
+      if (ids.length > 1) this.notify("$/cancelRequest", { id });
+      this.#settle(id, error);
+    }
+  }
+
+  /** @param {string} what */
+  #because(what) {
+    return this.#why ? `${what}: ${this.#why}` : what;
   }
 
   #end() {
     if (this.#ended) return;
     this.#ended = true;
-    const error = new ConnectionEnded("the connection to hooksd ended before the answer came");
+    const error = new ConnectionEnded(this.#because("the connection to hooksd ended before the answer came"));
     for (const call of [...this.#waiting.values()]) call.reject(error);
     this.#notifications.end();
     for (const listener of [...this.#listeners]) listener(null);

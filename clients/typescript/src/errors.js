@@ -37,3 +37,32 @@ export class Refused extends HooksdError {
     this.data = data;
   }
 }
+
+/** The request is longer than a line of the daemon may be. It was not sent; `size` and `limit` are bytes. */
+export class RequestTooLong extends HooksdError {
+  /** @param {string} method @param {number} size @param {number} limit */
+  constructor(method, size, limit) {
+    super(`the request ${method} is ${size} bytes long, hooksd takes ${limit}: send less of it`);
+    this.method = method;
+    this.size = size;
+    this.limit = limit;
+  }
+}
+
+/**
+ * The daemon no longer has the session, and the one it would open now is another: other hooks, or other trust. There is
+ * no decision, for it might be a quieter one. `differences` says what is not the same, `before` and `after` are the answers
+ * of session/open then and now. Who accepts that opens a new session.
+ */
+export class SessionChanged extends HooksdError {
+  /** @param {string[]} differences @param {Record<string, any>} before @param {Record<string, any> | null} after */
+  constructor(differences, before, after) {
+    super(
+      `hooksd no longer has the session, and one opened now would not be the same: ${differences.join("; ")}. ` +
+        "Undo that, or open a new session to go on with what is there now",
+    );
+    this.differences = differences;
+    this.before = before;
+    this.after = after;
+  }
+}

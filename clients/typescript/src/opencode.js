@@ -3,6 +3,7 @@
 // opencode takes every export of a plugin's file for a plugin, so there is one.
 
 import { fromArgs, toCall } from "./tools.js";
+import { SessionChanged } from "./errors.js";
 import { Sessions } from "./sessions.js";
 
 /** @type {import("./opencode.d.ts").HooksdPlugin} */
@@ -32,7 +33,8 @@ export const HooksdPlugin = async ({ client, directory }, options = {}) => {
 
   /**
    * The decision on an event. Without a daemon there is none: then opencode goes on, or with `fail: "closed"` what can
-   * be stopped is.
+   * be stopped is. A daemon that was started anew with less trust would decide less: what can be stopped is, whatever
+   * `fail` says, until the trust is back or a new session of opencode has begun.
    *
    * @param {string} id
    * @param {Record<string, any>} event
@@ -45,7 +47,7 @@ export const HooksdPlugin = async ({ client, directory }, options = {}) => {
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       await log(`hooksd gave no decision on ${event.event}: ${why}`);
-      if (options.fail === "closed") throw new Error(`hooksd gave no decision: ${why}`);
+      if (error instanceof SessionChanged || options.fail === "closed") throw new Error(`hooksd gave no decision: ${why}`);
       return null;
     }
   };

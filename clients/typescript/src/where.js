@@ -4,12 +4,14 @@ import { realpath, stat } from "node:fs/promises";
 import { dirname, isAbsolute, join } from "node:path";
 
 import { SocketPathError } from "./errors.js";
+import { socketOf } from "./settings.js";
 
 /** The longest path a Unix socket address holds. Bytes, without the final NUL. */
 export const MAX_SOCKET_PATH = process.platform === "linux" || process.platform === "android" ? 107 : 103;
 
 /**
- * The socket's path: HOOKSD_SOCKET, else $XDG_RUNTIME_DIR/hooksd/hooksd.sock, else below the config dir.
+ * The socket's path: HOOKSD_SOCKET, else `socket` in the config dir's hooksd.toml, else
+ * $XDG_RUNTIME_DIR/hooksd/hooksd.sock, else below the config dir.
  *
  * @param {Record<string, string | undefined>} [environment]
  * @returns {string}
@@ -24,10 +26,12 @@ export function socketPath(environment = process.env) {
     if (!isAbsolute(explicit)) throw new SocketPathError(`HOOKSD_SOCKET is not an absolute path: ${explicit}`);
     return checked(explicit);
   }
-  const runtime = absolute("XDG_RUNTIME_DIR");
-  if (runtime) return checked(join(runtime, "hooksd", "hooksd.sock"));
   const home = absolute("HOME");
   const config = absolute("HOOKSD_CONFIG_DIR") ?? (home && join(home, ".deepagents"));
+  const named = config && socketOf(config);
+  if (named) return checked(named);
+  const runtime = absolute("XDG_RUNTIME_DIR");
+  if (runtime) return checked(join(runtime, "hooksd", "hooksd.sock"));
   if (!config) {
     throw new SocketPathError("no place for the socket: set HOOKSD_SOCKET, XDG_RUNTIME_DIR or HOME to an absolute path");
   }

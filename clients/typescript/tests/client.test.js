@@ -10,7 +10,8 @@ import { test } from "node:test";
 
 import { CallTimeout, Client, ConnectionEnded, MAX_SOCKET_PATH, NotRunning, Refused, SocketPathError, socketPath } from "hooksd-client";
 
-import { PATIENCE, PROJECT, SOCKET, beforeTool, hooks, opening, runs, until, user } from "./world.js";
+import { topLevelSocket } from "../src/settings.js";
+import { PATIENCE, PROJECT, SOCKET, beforeTool, daemon, hooks, opening, runs, until, user } from "./world.js";
 
 const connected = async (work) => {
   const hooksd = await Client.connect(undefined, { timeout: PATIENCE });
@@ -39,6 +40,50 @@ test("the socket is where hooksd says it is", () => {
   ]) {
     assert.throws(() => socketPath(variables), (error) => error instanceof SocketPathError && part.test(error.message));
   }
+});
+
+test("the settings come after the variable and before the runtime dir", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "hooksd-"));
+  const every = { HOOKSD_SOCKET: "", XDG_RUNTIME_DIR: "/run/user/1", HOOKSD_CONFIG_DIR: folder };
+  const otherwise = "/run/user/1/hooksd/hooksd.sock";
+  const file = join(folder, "hooksd.toml");
+  for (const [text, expected] of [
+    ['socket = "/a"', "/a"],
+    ["# x\npoll = true\nsocket = '/a\\b' # c\n[limits]\nhandlers = 5\n", "/a\\b"],
+    ['"socket" = "/q"\r\n', "/q"],
+    ['limits.handlers = 5\nsocket="/a\\u00e9\\U0001f600"', "/a\u00e9\u{1f600}"],
+    ['log = "socket = 1 # \\" [x]"\ndrain_seconds = 1_0\nsocket = "/a"', "/a"],
+    ['socket = ""', ""],
+    ["", undefined],
+    ['[limits]\nsocket = "/z"', undefined],
+    ["socket = 5", undefined],
+    ['socket = "/a"\nsocket = "/b"', undefined],
+    ['socket "/a"', undefined],
+    ['socket = "/a" x', undefined],
+    ['socket = "/\\q"', undefined],
+    ['socket = "/\\ud800"', undefined],
+    ['socket = "/a', undefined],
+    ['poll = \nsocket = "/a"', undefined],
+  ]) {
+    writeFileSync(file, text);
+    assert.equal(topLevelSocket(text), expected, text);
+    assert.equal(socketPath(every), expected || otherwise, text);
+    assert.equal(socketPath({ ...every, HOOKSD_SOCKET: "/s" }), "/s");
+  }
+  writeFileSync(file, 'socket = "relative"');
+  assert.equal(socketPath(every), otherwise);
+  writeFileSync(file, Buffer.from('socket = "/\xff"', "latin1"));
+  assert.equal(socketPath(every), otherwise);
+  writeFileSync(file, `socket = "/${"x".repeat(MAX_SOCKET_PATH)}"`);
+  assert.throws(() => socketPath(every), SocketPathError);
+  rmSync(folder, { recursive: true });
+  await daemon(
+    async (one) => {
+      assert.equal(socketPath(one.variables), one.socket);
+      (await Client.connect(socketPath(one.variables))).close();
+    },
+    { settings: true },
+  );
 });
 
 test("an event goes in and its decision comes out", async () => {

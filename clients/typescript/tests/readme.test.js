@@ -11,12 +11,16 @@ import { PATIENCE, PROJECT, user } from "./world.js";
 const root = fileURLToPath(new URL("..", import.meta.url));
 const readme = readFileSync(new URL("../README.md", import.meta.url), "utf8");
 
-test("the example prints what is shown", () => {
+test("every example prints what is shown", () => {
   user(JSON.parse(readme.match(/```json\n(.*?)```/s)[1]));
-  const [, code, shown] = readme.match(/```js\n(.*?)```\n\n```text\n(.*?)```/s);
-  const script = code.replaceAll("/home/you/project", PROJECT);
-  const options = { cwd: root, encoding: "utf8", timeout: PATIENCE };
-  assert.equal(execFileSync(process.execPath, ["--input-type=module", "-e", script], options), shown);
+  const examples = [...readme.matchAll(/```js\n((?:(?!```).)*)```\n\n```text\n(.*?)```/gs)];
+  // The plugin's one line prints nothing.
+  assert.equal(examples.length, readme.split("```js\n").length - 2);
+  for (const [, code, shown] of examples) {
+    const script = code.replaceAll("/home/you/project", PROJECT);
+    const options = { cwd: root, encoding: "utf8", timeout: PATIENCE };
+    assert.equal(execFileSync(process.execPath, ["--input-type=module", "-e", script], options), shown);
+  }
 });
 
 test("the plugin's one line is one", async () => {

@@ -4,9 +4,7 @@ take. The same rule as of hooksd's own client (crates/client/src/retry.rs)."""
 from __future__ import annotations
 
 from ._errors import Refused
-
-#: The error code of a daemon that is overrun (docs/protocol.md).
-OVERLOADED = -32005
+from ._wire import OVERLOADED
 
 #: How long to wait for one that does not say how long. Milliseconds.
 OVERRUN_MS = 200

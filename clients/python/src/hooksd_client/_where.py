@@ -10,13 +10,15 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from ._errors import SocketPathError
+from ._settings import socket_of
 
 #: The longest path a Unix socket address holds. Bytes, without the final NUL.
 MAX_SOCKET_PATH = 107 if sys.platform.startswith("linux") else 103
 
 
 def socket_path(environment: Mapping[str, str] | None = None) -> str:
-    """The socket's path: `HOOKSD_SOCKET`, else `$XDG_RUNTIME_DIR/hooksd/hooksd.sock`, else below the config dir.
+    """The socket's path: `HOOKSD_SOCKET`, else `socket` in the config dir's hooksd.toml, else
+    `$XDG_RUNTIME_DIR/hooksd/hooksd.sock`, else below the config dir.
 
     Raises `SocketPathError` when nothing says where it is, or the path is relative or too long.
     """
@@ -31,11 +33,14 @@ def socket_path(environment: Mapping[str, str] | None = None) -> str:
         if not os.path.isabs(explicit):
             raise SocketPathError(f"HOOKSD_SOCKET is not an absolute path: {explicit}")
         return checked(explicit)
+    home = absolute("HOME")
+    config = absolute("HOOKSD_CONFIG_DIR") or (os.path.join(home, ".deepagents") if home else None)
+    named = socket_of(config) if config else None
+    if named:
+        return checked(named)
     runtime = absolute("XDG_RUNTIME_DIR")
     if runtime:
         return checked(os.path.join(runtime, "hooksd", "hooksd.sock"))
-    home = absolute("HOME")
-    config = absolute("HOOKSD_CONFIG_DIR") or (os.path.join(home, ".deepagents") if home else None)
     if config is None:
         raise SocketPathError(
             "no place for the socket: set HOOKSD_SOCKET, XDG_RUNTIME_DIR or HOME to an absolute path"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
-from ._errors import HooksdError, Refused
+from ._errors import HooksdError, Refused, RequestTooLong
 
 #: Anything `json.dumps` takes.
 Json: TypeAlias = Any
@@ -19,6 +20,15 @@ CALL_SECONDS = 630.0
 
 #: The longest line that is read from the daemon. Bytes. It reads 16 MiB itself; what many handlers say can be more.
 MAX_LINE = 64 * 1024 * 1024
+
+#: The longest line that the daemon reads. Bytes, without its end. A longer request is not sent.
+MAX_REQUEST = 16 * 1024 * 1024
+
+#: Up to which length the daemon never takes back the room of a line that has begun. Bytes.
+NEVER_CUT = 64 * 1024
+
+#: The error codes of lines that the daemon did not read to their end: too long, or cut because others needed the room.
+LINE_TOO_LONG, OVERLOADED = -32001, -32005
 
 #: What may wait to be written. Bytes. While more does, the daemon takes nothing, and the next request is an error.
 MAX_UNWRITTEN = 16 * 1024 * 1024
@@ -47,7 +57,7 @@ class Answer:
 def line(method: str, params: Json, id: int | None) -> bytes:
     """A request, or without an id a notification, as a line.
 
-    JSON has no NaN and no infinity: they become null.
+    JSON has no NaN and no infinity: they become null. Raises `RequestTooLong` for what the daemon would throw away.
     """
     message: JsonObject = {"jsonrpc": "2.0", "method": method, "params": params}
     if id is not None:
@@ -56,6 +66,8 @@ def line(method: str, params: Json, id: int | None) -> bytes:
         text = json.dumps(message, separators=(",", ":"), allow_nan=False)
     except ValueError:
         text = json.dumps(_finite(message), separators=(",", ":"), allow_nan=False)
+    if len(text) > MAX_REQUEST:
+        raise RequestTooLong(method, len(text), MAX_REQUEST)
     return text.encode("ascii") + b"\n"
 
 
@@ -90,3 +102,22 @@ def read(raw: bytes) -> Answer | Notification:
     if "result" not in message:
         raise HooksdError("the daemon's answer has neither a result nor an error")
     return Answer(id if isinstance(id, int) else None, cast(Json, message["result"]), None)
+
+
+def meant(error: Refused, sizes: Mapping[int, int]) -> tuple[list[int], Refused]:
+    """Which requests an error without an id ends, and with what.
+
+    `sizes` are the lengths of the lines of all requests that have no answer yet. The daemon says nothing but the code
+    of a line whose id it has not read, and its answers come in any order. Of lines that are too long the longest is one.
+    A line that was cut is a long one. Where several can be meant, all of them end: none may wait for an answer that
+    never comes.
+    """
+    ids = list(sizes)
+    if error.code == LINE_TOO_LONG:
+        ids = sorted(ids, key=lambda id: sizes[id])[-1:]
+    elif error.code == OVERLOADED:
+        ids = [id for id in ids if sizes[id] > NEVER_CUT] or ids
+    if len(ids) < 2:
+        return ids, error
+    message = f"{error.message}; it is about one of {len(ids)} requests and does not say which, so all of them end"
+    return ids, Refused(error.code, message, error.data)

@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable
 from types import TracebackType
 
+from ._awaited import Awaited
 from ._errors import CallTimeout, ConnectionEnded, HooksdError, NotRunning, Refused
 from ._retry import pause_after
 from ._where import check_peer, checked, socket_path
@@ -21,12 +22,16 @@ from ._wire import (
     JsonObject,
     Notification,
     line,
+    meant,
     read,
 )
 
 
 class AsyncClient:
-    """A connection to the daemon; make one with `await AsyncClient.connect()`, or `async with` it."""
+    """A connection to the daemon.
+
+    Make one with `await AsyncClient.connect()`, `async with AsyncClient.connect()`, `async with AsyncClient()`.
+    """
 
     def __init__(self, path: str | None = None, *, timeout: float = CALL_SECONDS) -> None:
         self.path = socket_path() if path is None else checked(path)
@@ -35,6 +40,9 @@ class AsyncClient:
         self.dropped = 0
         self._next_id = 0
         self._waiting: dict[int, asyncio.Future[Json]] = {}
+        # The lengths of the lines that have no answer yet, also of calls that have given up.
+        self._sizes: dict[int, int] = {}
+        self._why = ""
         self._listeners: list[Callable[[Notification | None], bool]] = []
         self._notifications: deque[Notification] = deque()
         self._came = asyncio.Event()
@@ -43,11 +51,16 @@ class AsyncClient:
         self._reader: asyncio.Task[None] | None = None
 
     @classmethod
-    async def connect(cls, path: str | None = None, *, timeout: float = CALL_SECONDS) -> AsyncClient:
-        """Connects. Raises `NotRunning` when nobody listens."""
-        return await cls(path, timeout=timeout).__aenter__()
+    def connect(cls, path: str | None = None, *, timeout: float = CALL_SECONDS) -> Awaited[AsyncClient]:
+        """Connects, when it is awaited or entered. Raises `NotRunning` when nobody listens."""
+        return Awaited(lambda: cls(path, timeout=timeout).__aenter__())
 
     async def __aenter__(self) -> AsyncClient:
+        if self._writer is not None:
+            # As `async with await connect()` has it. What has ended is not made anew: somebody may still hold it.
+            if self._ended:
+                raise ConnectionEnded(self._end("the connection to hooksd has ended"))
+            return self
         try:
             reader, self._writer = await asyncio.open_unix_connection(self.path, limit=MAX_LINE)
             check_peer(self._writer.get_extra_info("socket"))
@@ -68,8 +81,12 @@ class AsyncClient:
         """Whether the connection has ended."""
         return self._ended
 
+    def _end(self, what: str) -> str:
+        return f"{what}: {self._why}" if self._why else what
+
     async def close(self) -> None:
         """Ends the connection; what is still running for it is cancelled by the daemon."""
+        self._ended = True
         if self._writer is not None:
             self._writer.close()
         if self._reader is not None:
@@ -96,14 +113,16 @@ class AsyncClient:
 
     async def _ask(self, method: str, params: Json, left: float, seconds: float) -> Json:
         if self._ended:
-            raise ConnectionEnded("the connection to hooksd has ended")
+            raise ConnectionEnded(self._end("the connection to hooksd has ended"))
+        if left <= 0:
+            raise CallTimeout(f"no answer to {method} within {seconds} s")
         self._next_id += 1
         id = self._next_id
         data = line(method, {} if params is None else params, id)
         answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
         self._waiting[id] = answer
         try:
-            return await asyncio.wait_for(self._exchange(data, answer), left)
+            return await asyncio.wait_for(self._exchange(id, data, answer), left)
         except asyncio.CancelledError:
             self._cancel(id)
             raise
@@ -114,27 +133,38 @@ class AsyncClient:
             raise CallTimeout(f"no answer to {method} within {seconds} s") from None
         finally:
             self._waiting.pop(id, None)
+            if not answer.cancel() and not answer.cancelled():
+                answer.exception()  # Nobody else looks at it, when writing has failed already.
 
-    async def _exchange(self, data: bytes, answer: asyncio.Future[Json]) -> Json:
-        await self._write(data)
+    async def _exchange(self, id: int, data: bytes, answer: asyncio.Future[Json]) -> Json:
+        await self._write(data, id)
         return await answer
 
-    async def _write(self, data: bytes) -> None:
+    async def _write(self, data: bytes, id: int | None = None) -> None:
         if self._writer is None or self._ended:
-            raise ConnectionEnded("the connection to hooksd has ended")
+            raise ConnectionEnded(self._end("the connection to hooksd has ended"))
         unwritten = self._writer.transport.get_write_buffer_size()
         if unwritten > MAX_UNWRITTEN:
             raise HooksdError(f"hooksd takes nothing: {unwritten} bytes wait to be written")
+        if id is not None:
+            self._sizes[id] = len(data) - 1
         try:
             self._writer.write(data)
             await self._writer.drain()
-        except OSError as error:
-            raise ConnectionEnded(f"the connection to hooksd has ended: {error}") from error
+        except (OSError, RuntimeError) as error:
+            # Whatever can no longer be written to is lost, also while it could still be read from. Other loops than
+            # asyncio's own say so by a RuntimeError.
+            self._ended = True
+            self._writer.close()
+            raise ConnectionEnded(self._end(f"the connection to hooksd has ended: {error}")) from error
 
     def _cancel(self, id: int) -> None:
         # Without waiting: the caller is being cancelled itself.
         if self._writer is not None and not self._ended:
-            self._writer.write(line("$/cancelRequest", {"id": id}, None))
+            try:
+                self._writer.write(line("$/cancelRequest", {"id": id}, None))
+            except (OSError, RuntimeError):
+                self._ended = True
 
     async def notify(self, method: str, params: Json = None) -> None:
         """Sends what needs no answer."""
@@ -195,7 +225,8 @@ class AsyncClient:
             self._ended = True
             for answer in self._waiting.values():
                 if not answer.done():
-                    answer.set_exception(ConnectionEnded("the connection to hooksd ended before the answer came"))
+                    said = self._end("the connection to hooksd ended before the answer came")
+                    answer.set_exception(ConnectionEnded(said))
             self._came.set()
             for listener in list(self._listeners):
                 listener(None)
@@ -204,13 +235,10 @@ class AsyncClient:
 
     def _take(self, message: Answer | Notification) -> None:
         if isinstance(message, Answer):
-            answer = self._waiting.get(message.id) if message.id is not None else None
-            if answer is None or answer.done():
-                return
-            if message.error is not None:
-                answer.set_exception(message.error)
-            else:
-                answer.set_result(message.result)
+            if message.id is not None:
+                self._settle(message.id, message)
+            elif message.error is not None:
+                self._complain(message.error)
             return
         if any(listener(message) for listener in list(self._listeners)):
             return
@@ -219,6 +247,27 @@ class AsyncClient:
             return
         self._notifications.append(message)
         self._came.set()
+
+
+    def _settle(self, id: int, message: Answer) -> None:
+        self._sizes.pop(id, None)
+        answer = self._waiting.get(id)
+        if answer is None or answer.done():
+            return
+        if message.error is not None:
+            answer.set_exception(message.error)
+        else:
+            answer.set_result(message.result)
+
+    def _complain(self, error: Refused) -> None:
+        ids, error = meant(error, self._sizes)
+        if not ids:
+            # Of no request: of the connection, which ends now.
+            self._why = str(error)
+        for id in ids:
+            if len(ids) > 1:
+                self._cancel(id)
+            self._settle(id, Answer(None, None, error))
 
 
 class AsyncSubscription:

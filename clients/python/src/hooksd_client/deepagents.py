@@ -2,45 +2,36 @@
 
 dcode runs hooks through an object with `await engine.run(invocation, transcript_path=..., agent_transcript_path=...,
 on_progress=...)`, which returns the decision. `HooksdEngine` is such an object: the daemon matches, runs and reduces.
-The invocation may be dcode's own model or the same as JSON; the decision comes back as JSON (docs/protocol.md), or as
-what `decision` makes of it.
+It goes where dcode's own engine is, the field `engine` of the session's runtime: `dataclasses.replace(runtime,
+engine=engine)`. The invocation may be dcode's own model or the same as JSON; the decision comes back as JSON
+(docs/protocol.md), or as what `decision` makes of it.
 """
 
 from __future__ import annotations
 
-import asyncio
-import logging
 import os
-import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from types import TracebackType
+from typing import Any, Generic, Protocol, TypeVar, cast, overload
 
-from ._errors import ConnectionEnded, NotRunning, Refused
-from ._wire import Json, JsonObject, Notification
-from .aio import AsyncClient
+from ._awaited import Awaited
+from .events import Decision
+from ._lost import OPEN_SECONDS
+from ._progress import HookProgress
+from ._run import Run
+from ._wire import CALL_SECONDS, Json, JsonObject
+from .aio_session import AsyncSession
 
-logger = logging.getLogger(__name__)
-
-#: The error code of a session the daemon does not know: it was restarted, or the session idled too long.
-UNKNOWN_SESSION = -32002
+__all__ = ["HookEngine", "HookProgress", "HooksdEngine", "domain"]
 
 #: Fields of dcode's models that are its own bookkeeping and no part of an event.
 OWN_FIELDS = frozenset({"transcript_revision"})
 
-
-@dataclass(frozen=True)
-class HookProgress:
-    """A handler begins or ends; the fields are those of dcode's own class of this name."""
-
-    operation_id: str
-    handler_id: str
-    event: str
-    active: bool
-    message: str = ""
+Decided = TypeVar("Decided")
+Decided_co = TypeVar("Decided_co", covariant=True)
 
 
-class HookEngine(Protocol):
+class HookEngine(Protocol[Decided_co]):
     """What dcode expects of an engine."""
 
     async def run(
@@ -49,36 +40,60 @@ class HookEngine(Protocol):
         *,
         transcript_path: os.PathLike[str] | str | None = None,
         agent_transcript_path: os.PathLike[str] | str | None = None,
-        on_progress: Callable[[Any], None] | None = None,
-    ) -> Any: ...
+        on_progress: Callable[[Any], object] | None = None,
+    ) -> Decided_co: ...
 
 
-class HooksdEngine:
-    """One session of the daemon, as an engine. Make one with `HooksdEngine.open`.
+class HooksdEngine(Generic[Decided]):
+    """One session of the daemon, as an engine whose decisions are `Decided`. Make one with `HooksdEngine.open`.
 
-    A connection that ends is made anew, once an event, and the event is sent again under the same id: a daemon that is
-    still the same runs nothing twice. When that fails too, the error is raised: there is no decision then, and only the
-    caller knows whether to go on without one.
+    It outlives its connections as an `AsyncSession` does. When there is no decision, `run` raises: only the caller knows
+    whether to go on without one. `SessionChanged` says that the daemon was started anew with other hooks or other trust:
+    who accepts that opens a new engine.
     """
 
     def __init__(
-        self,
-        client: AsyncClient,
-        opening: JsonObject,
-        info: JsonObject,
-        decision: Callable[[JsonObject], Any],
-        progress: Callable[..., Any],
+        self, session: AsyncSession, decision: Callable[[JsonObject], Decided], progress: Callable[..., Any]
     ) -> None:
-        self._client = client
-        self._opening = opening
+        self._session = session
         self._decision = decision
         self._progress = progress
-        self._reopening = asyncio.Lock()
-        #: The answer of `session/open`: session, snapshot, project, environment.
-        self.info = info
 
+    @overload
     @classmethod
-    async def open(
+    def open(
+        cls,
+        *,
+        thread_id: str,
+        cwd: os.PathLike[str] | str,
+        mode: str = ...,
+        trust: Json = ...,
+        env: Mapping[str, str] | None = ...,
+        plugins: Json = ...,
+        socket: str | None = ...,
+        timeout: float = ...,
+        run_timeout: float = ...,
+        progress: Callable[..., Any] = ...,
+    ) -> Awaited[HooksdEngine[Decision]]: ...
+    @overload
+    @classmethod
+    def open(
+        cls,
+        *,
+        thread_id: str,
+        cwd: os.PathLike[str] | str,
+        mode: str = ...,
+        trust: Json = ...,
+        env: Mapping[str, str] | None = ...,
+        plugins: Json = ...,
+        socket: str | None = ...,
+        timeout: float = ...,
+        run_timeout: float = ...,
+        decision: Callable[[JsonObject], Decided],
+        progress: Callable[..., Any] = ...,
+    ) -> Awaited[HooksdEngine[Decided]]: ...
+    @classmethod
+    def open(
         cls,
         *,
         thread_id: str,
@@ -88,13 +103,16 @@ class HooksdEngine:
         env: Mapping[str, str] | None = None,
         plugins: Json = "discover",
         socket: str | None = None,
+        timeout: float = OPEN_SECONDS,
+        run_timeout: float = CALL_SECONDS,
         decision: Callable[[JsonObject], Any] | None = None,
         progress: Callable[..., Any] = HookProgress,
-    ) -> HooksdEngine:
-        """Connects and opens a session.
+    ) -> Awaited[Any]:
+        """Connects and opens a session, when it is awaited or entered.
 
         `env` is the environment of the session's handlers, by default this process's own; `trust` as in `session/open`.
-        `decision` makes dcode's model of a decision, for example `TypeAdapter(HookDecision).validate_python`;
+        `timeout` bounds the connection and the opening together, `run_timeout` each `run` that has no timeout of its own;
+        seconds. `decision` makes dcode's model of a decision, for example `TypeAdapter(HookDecision).validate_python`;
         `progress` makes what `on_progress` gets, for example dcode's own `HookProgress`.
         """
         opening: JsonObject = {
@@ -106,13 +124,17 @@ class HooksdEngine:
         }
         if trust is not None:
             opening["trust"] = trust
-        client = await AsyncClient.connect(socket)
-        try:
-            info = await client.call("session/open", opening)
-        except BaseException:
-            await client.close()
-            raise
-        return cls(client, opening, info, decision or (lambda it: it), progress)
+
+        async def begin() -> HooksdEngine[Any]:
+            session = await AsyncSession.open(opening, socket=socket, timeout=timeout, run_timeout=run_timeout)
+            return cls(session, decision or cast(Any, _as_it_is), progress)
+
+        return Awaited(begin)
+
+    @property
+    def info(self) -> JsonObject:
+        """The answer of `session/open`: session, snapshot, project, environment."""
+        return self._session.info
 
     @property
     def snapshot_id(self) -> str:
@@ -130,90 +152,40 @@ class HooksdEngine:
         *,
         transcript_path: os.PathLike[str] | str | None = None,
         agent_transcript_path: os.PathLike[str] | str | None = None,
-        on_progress: Callable[[Any], None] | None = None,
-    ) -> Any:
-        """Runs an event's handlers and returns the decision. Cancelling the task stops them."""
-        invocation_id = str(uuid.uuid4())
-        options: JsonObject = {"invocation_id": invocation_id}
-        if transcript_path is not None:
-            options["transcript_path"] = os.fspath(transcript_path)
-        if agent_transcript_path is not None:
-            options["agent_transcript_path"] = os.fspath(agent_transcript_path)
-        if on_progress is not None:
-            options["progress"] = True
-        event = domain(invocation)
-        client = self._client
-        try:
-            result = await self._ask(client, event, options, on_progress)
-        except (ConnectionEnded, Refused) as error:
-            if isinstance(error, Refused) and error.code != UNKNOWN_SESSION:
-                raise
-            await self._reopen(client, error)
-            result = await self._ask(self._client, event, options, on_progress)
-        return self._decision(result["decision"])
+        on_progress: Callable[[Any], object] | None = None,
+        timeout: float | None = None,
+        env: Mapping[str, str] | None = None,
+    ) -> Decided:
+        """Runs an event's handlers and returns the decision. Cancelling the task stops them.
 
-    async def _ask(
-        self, client: AsyncClient, event: JsonObject, options: JsonObject, on_progress: Callable[[Any], None] | None
-    ) -> JsonObject:
-        forget: Callable[[], None] = lambda: None
-        if on_progress is not None:
-            forget = client.listen(self._reporter(str(options["invocation_id"]), on_progress))
-        try:
-            return await client.invoke(str(self.info["session"]), invocation=event, **options)
-        finally:
-            forget()
-
-    def _reporter(self, id: str, callback: Callable[[Any], None]) -> Callable[[Notification | None], bool]:
-        def report(notification: Notification | None) -> bool:
-            if notification is None or notification.method != "hook/progress":
-                return False
-            params = notification.params
-            if params.get("invocation_id") != id:
-                return False
-            try:
-                callback(
-                    self._progress(
-                        operation_id=f"{id}:{params['handler_id']}",
-                        handler_id=params["handler_id"],
-                        event=params["event"],
-                        active=params["active"],
-                        message=params["message"],
-                    )
-                )
-            except Exception:
-                # What shows progress must not decide anything.
-                logger.warning("the callback for a hook's progress failed", exc_info=True)
-            return True
-
-        return report
-
-    async def _reopen(self, broken: AsyncClient, error: Exception) -> None:
-        async with self._reopening:
-            if self._client is not broken and not self._client.is_closed:
-                return  # Somebody else has.
-            logger.warning("opening the session with hooksd again: %s", error)
-            client = self._client
-            if client.is_closed:
-                client = await AsyncClient.connect(client.path)
-            try:
-                info = await client.call("session/attach", {"session": self.info["session"]})
-            except Refused:
-                info = await client.call("session/open", self._opening)
-            self._client, self.info = client, info
+        `timeout` bounds all of it, a connection made anew and a second attempt included; seconds. `env` is the
+        environment of this event's handlers instead of the session's. `on_progress` is told of the end of each handler
+        of which it was told that it began.
+        """
+        options = {
+            "transcript_path": transcript_path,
+            "agent_transcript_path": agent_transcript_path,
+            "on_progress": on_progress,
+            "timeout": timeout,
+            "env": env,
+        }
+        return self._decision(await self._session._run(Run(domain(invocation), options), self._progress))
 
     async def close(self) -> None:
         """Closes the session and the connection."""
-        try:
-            await self._client.call("session/close", {"session": self.info["session"]})
-        except (ConnectionEnded, NotRunning, Refused):
-            pass  # It is closed already.
-        await self._client.close()
+        await self._session.close()
 
-    async def __aenter__(self) -> HooksdEngine:
+    async def __aenter__(self) -> HooksdEngine[Decided]:
         return self
 
-    async def __aexit__(self, *_: object) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         await self.close()
+
+
+def _as_it_is(decision: JsonObject) -> JsonObject:
+    return decision
 
 
 def domain(invocation: Any) -> JsonObject:

@@ -13,24 +13,34 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from types import TracebackType
 
 from ._errors import CallTimeout, ConnectionEnded, HooksdError, NotRunning, Refused
+from ._progress import Progress
 from ._retry import pause_after
 from ._where import check_peer, checked, socket_path
-from ._wire import CALL_SECONDS, MAX_LINE, MAX_NOTIFICATIONS, Answer, Json, JsonObject, Notification, line, read
+from ._wire import CALL_SECONDS, MAX_LINE, MAX_NOTIFICATIONS, Answer, Json, JsonObject, Notification, line, meant, read
 
 #: How long connecting may take. Seconds: a local socket answers at once or not at all.
 CONNECT_SECONDS = 10.0
 
+#: How long a cancellation waits for its turn to be written. Seconds: who has no time left must not wait.
+CANCEL_SECONDS = 0.1
+
 _LATE = "hooksd did not take the whole request in time"
+
+
+class _NotBegun(CallTimeout):
+    """Nothing of the line was written: no answer will come."""
 
 
 class Client:
     """A connection to the daemon.
 
-    `path` is the socket's (default: where the daemon is, see `socket_path`), `timeout` how long each call may take, in
-    seconds. Use it as a context manager, or `close` it.
+    `path` is the socket's (default: where the daemon is, see `socket_path`), `timeout` how long each call may take,
+    `connect_timeout` how long connecting may, both in seconds. Use it as a context manager, or `close` it.
     """
 
-    def __init__(self, path: str | None = None, *, timeout: float = CALL_SECONDS) -> None:
+    def __init__(
+        self, path: str | None = None, *, timeout: float = CALL_SECONDS, connect_timeout: float = CONNECT_SECONDS
+    ) -> None:
         self.path = socket_path() if path is None else checked(path)
         self.timeout = timeout
         #: How many notifications nobody has taken in time.
@@ -42,11 +52,15 @@ class Client:
         self._unwritten = b""
         self._next_id = 0
         self._waiting: dict[int, Future[Json]] | None = {}
+        # The lengths of the lines that have no answer yet, also of calls that have given up.
+        self._sizes: dict[int, int] = {}
+        self._ended = False
+        self._why = ""
         self._notifications: queue.Queue[Notification | None] = queue.Queue()
         self._listeners: list[Callable[[Notification], bool]] = []
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            self._socket.settimeout(CONNECT_SECONDS)
+            self._socket.settimeout(connect_timeout)
             self._socket.connect(self.path)
             check_peer(self._socket)
             self._socket.settimeout(None)
@@ -64,12 +78,24 @@ class Client:
     ) -> None:
         self.close()
 
-    def close(self) -> None:
-        """Ends the connection; what is still running for it is cancelled by the daemon."""
+    @property
+    def is_closed(self) -> bool:
+        """Whether the connection has ended."""
+        return self._ended
+
+    def _end(self, what: str) -> str:
+        return f"{what}: {self._why}" if self._why else what
+
+    def _hang_up(self) -> None:
+        self._ended = True
         try:
             self._socket.shutdown(socket.SHUT_RDWR)
         except OSError:
             pass
+
+    def close(self) -> None:
+        """Ends the connection; what is still running for it is cancelled by the daemon."""
+        self._hang_up()
         self._reader.join()
         self._socket.close()
 
@@ -79,28 +105,62 @@ class Client:
         Raises `Refused` for an error answer, `CallTimeout` after `timeout` seconds (the request is cancelled then), and
         `ConnectionEnded`. What a daemon that is overrun has refused is asked again within that time.
         """
+        return self._call(method, params, timeout, None)
+
+    def _call(self, method: str, params: Json, timeout: float | None, progress: Progress | None) -> Json:
         seconds = self.timeout if timeout is None else timeout
         deadline = time.monotonic() + seconds
         while True:
             try:
-                return self._ask(method, params, deadline - time.monotonic(), seconds)
+                return self._ask(method, params, deadline - time.monotonic(), seconds, progress)
             except Refused as refused:
                 pause = pause_after(refused, deadline - time.monotonic())
                 if pause is None:
                     raise
             time.sleep(pause)
 
-    def _ask(self, method: str, params: Json, left: float, seconds: float) -> Json:
+    def _ask(self, method: str, params: Json, left: float, seconds: float, progress: Progress | None) -> Json:
+        if left <= 0:
+            raise CallTimeout(f"no answer to {method} within {seconds} s")
         deadline = time.monotonic() + left
-        id, answer = self._send(method, params, left)
-        try:
-            return answer.result(max(deadline - time.monotonic(), 0))
-        except FutureTimeout:
-            self.cancel(id)
+        # What the reader hears of the call, told by the thread that calls: its callback may call as well.
+        told: queue.SimpleQueue[JsonObject | None] = queue.SimpleQueue()
+
+        def offer(notification: Notification) -> bool:
+            if progress is None or not progress.is_about(notification):
+                return False
+            told.put(notification.params)
+            return True
+
+        if progress is not None:
             with self._lock:
-                if self._waiting is not None:
-                    self._waiting.pop(id, None)
-            raise CallTimeout(f"no answer to {method} within {seconds} s") from None
+                self._listeners.append(offer)
+        try:
+            id, answer = self._send(method, params, left)
+            try:
+                if progress is not None:
+                    answer.add_done_callback(lambda _: told.put(None))
+                    while (heard := told.get(timeout=max(deadline - time.monotonic(), 0))) is not None:
+                        progress.hear(heard)
+                return answer.result(max(deadline - time.monotonic(), 0))
+            except (FutureTimeout, queue.Empty):
+                self._give_up(id)
+                raise CallTimeout(f"no answer to {method} within {seconds} s") from None
+            except HooksdError:
+                raise
+            except BaseException:
+                self._give_up(id)  # Somebody has interrupted the wait.
+                raise
+        finally:
+            if progress is not None:
+                with self._lock:
+                    self._listeners.remove(offer)
+
+    def _give_up(self, id: int) -> None:
+        self.cancel(id)
+        with self._lock:
+            if self._waiting is not None:
+                self._waiting.pop(id, None)
 
     def start(self, method: str, params: Json = None) -> tuple[int, Future[Json]]:
         """Sends a request without waiting for its answer, once: its id, for `cancel`, and what becomes its result.
@@ -112,7 +172,7 @@ class Client:
     def cancel(self, id: int) -> None:
         """Tells the daemon to stop a request; its answer is then error -32800, unless it came first."""
         try:
-            self._write(_cancellation(id), 0)
+            self._write(_cancellation(id), 0, turn=CANCEL_SECONDS)
         except HooksdError:
             pass  # Without a connection there is nothing to stop; who takes nothing does nothing.
 
@@ -171,34 +231,43 @@ class Client:
     def _send(self, method: str, params: Json, seconds: float) -> tuple[int, Future[Json]]:
         answer: Future[Json] = Future()
         with self._lock:
-            if self._waiting is None:
-                raise ConnectionEnded("the connection to hooksd has ended")
             self._next_id += 1
             id = self._next_id
+        data = line(method, {} if params is None else params, id)
+        with self._lock:
+            if self._waiting is None or self._ended:
+                raise ConnectionEnded(self._end("the connection to hooksd has ended"))
             self._waiting[id] = answer
+            self._sizes[id] = len(data) - 1
         try:
-            self._write(line(method, {} if params is None else params, id), seconds, _cancellation(id))
-        except BaseException:
+            self._write(data, seconds, _cancellation(id))
+        except BaseException as error:
             with self._lock:
+                if isinstance(error, _NotBegun):
+                    self._sizes.pop(id, None)
                 if self._waiting is not None:
                     self._waiting.pop(id, None)
             raise
         return id, answer
 
-    def _write(self, data: bytes, seconds: float, then: bytes = b"") -> None:
+    def _write(self, data: bytes, seconds: float, then: bytes = b"", turn: float = 0) -> None:
         """Writes a line, or raises `CallTimeout` when that takes longer.
 
-        Of a line that was begun the rest is kept, and `then` after it.
+        Of a line that was begun the rest is kept, and `then` after it. `turn` is how long another thread's line may take
+        first, at least.
         """
         deadline = time.monotonic() + seconds
-        if not self._write_lock.acquire(timeout=max(seconds, 0)):
-            raise CallTimeout(_LATE)
+        if not self._write_lock.acquire(timeout=max(seconds, turn, 0)):
+            raise _NotBegun(_LATE)
         try:
             before = len(self._unwritten)
             data = self._unwritten + data
             written = self._write_until(data, deadline)
             if written < len(data):
-                self._unwritten = data[written:] + then if written > before else data[written:before]
+                if written <= before:
+                    self._unwritten = data[written:before]
+                    raise _NotBegun(_LATE)
+                self._unwritten = data[written:] + then
                 raise CallTimeout(_LATE)
             self._unwritten = b""
         finally:
@@ -218,7 +287,9 @@ class Client:
                     if left <= 0 or not room.poll(left * 1000):
                         break
         except (OSError, ValueError) as error:
-            raise ConnectionEnded(f"the connection to hooksd has ended: {error}") from error
+            # Whatever can no longer be written to is lost, also while it could still be read from.
+            self._hang_up()
+            raise ConnectionEnded(self._end(f"the connection to hooksd has ended: {error}")) from error
         return written
 
     def _listen(self) -> None:
@@ -233,9 +304,11 @@ class Client:
             pass  # Everybody who waits is told below.
         with self._lock:
             waiting, self._waiting = self._waiting or {}, None
+            self._ended = True
             listeners = list(self._listeners)
         for answer in waiting.values():
-            answer.set_exception(ConnectionEnded("the connection to hooksd ended before the answer came"))
+            if answer.set_running_or_notify_cancel():
+                answer.set_exception(ConnectionEnded(self._end("the connection to hooksd ended before the answer came")))
         self._notifications.put(None)
         for listener in listeners:
             listener(Notification("", {}))
@@ -243,14 +316,10 @@ class Client:
     def _take(self, raw: bytes) -> None:
         message = read(raw)
         if isinstance(message, Answer):
-            with self._lock:
-                answer = self._waiting.pop(message.id, None) if self._waiting and message.id is not None else None
-            if answer is None or not answer.set_running_or_notify_cancel():
-                return
-            if message.error is not None:
-                answer.set_exception(message.error)
-            else:
-                answer.set_result(message.result)
+            if message.id is not None:
+                self._settle(message.id, message)
+            elif message.error is not None:
+                self._complain(message.error)
             return
         with self._lock:
             listeners = list(self._listeners)
@@ -260,6 +329,29 @@ class Client:
             self.dropped += 1
         else:
             self._notifications.put(message)
+
+
+    def _settle(self, id: int, message: Answer) -> None:
+        with self._lock:
+            self._sizes.pop(id, None)
+            answer = self._waiting.pop(id, None) if self._waiting else None
+        if answer is None or not answer.set_running_or_notify_cancel():
+            return
+        if message.error is not None:
+            answer.set_exception(message.error)
+        else:
+            answer.set_result(message.result)
+
+    def _complain(self, error: Refused) -> None:
+        with self._lock:
+            ids, error = meant(error, self._sizes)
+        if not ids:
+            # Of no request: of the connection, which ends now.
+            self._why = str(error)
+        for id in ids:
+            if len(ids) > 1:
+                self.cancel(id)
+            self._settle(id, Answer(None, None, error))
 
 
 def _cancellation(id: int) -> bytes:
