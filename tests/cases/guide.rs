@@ -89,6 +89,45 @@ fn c89_d32_list_shaped_commands_hold_up_no_answer() {
     });
 }
 
+/// D32: commands of the older form take no places of guards, however many wait.
+#[test]
+fn d32_a_crowd_of_list_shaped_commands_stands_before_no_guard() {
+    use hooksd_tests::harness::{Setup, world_with};
+    let limited = Setup { program: true, limits: "ulimit -n 256".to_owned(), ..Setup::default() };
+    world_with(limited, async |world| {
+        let sleeper = json!({ "command": ["/bin/sh", "-c", "exec sleep 30"], "events": ["user.prompt"] });
+        world.user(&json!({ "hooks": vec![sleeper; 20] }));
+        world.project(&events::shell("PreToolUse", "echo guarded >&2; exit 2"));
+        for number in 0..10 {
+            let mut prompt = payload(world, "UserPromptSubmit", json!({ "prompt": "hi" }));
+            prompt["session_id"] = json!(number.to_string());
+            hook(world, &[], &prompt).await;
+        }
+        let begun = Instant::now();
+        let answer = hook(world, &["--trust", "explicit", "--deadline", "4"], &pre(world)).await;
+        assert!(answer.stdout.contains("guarded"), "{answer:?} after {:?}", begun.elapsed());
+        world.tell_to_stop();
+        assert_eq!(world.ended().await, Some(0));
+    });
+}
+
+/// Bytes that somebody has named and that are not there are told, as a broken document is.
+#[test]
+fn trust_in_other_bytes_is_told() {
+    daemon(async |world| {
+        world.project(&events::shell("PreToolUse", "exit 2"));
+        let others = "0".repeat(64);
+        let told = hook(world, &["--trust", &others], &pre(world)).await;
+        assert!(told.stdout.contains("not trusted"), "{told:?}");
+        std::fs::create_dir(world.at("empty")).unwrap();
+        let mut other = pre(world);
+        other["cwd"] = json!(world.text_at("empty"));
+        other["session_id"] = json!("other");
+        let told = hook(world, &["--trust", &others], &other).await;
+        assert!(told.stdout.contains("has no document"), "{told:?}");
+    });
+}
+
 /// C90: each entry of a list that cannot be used is named with its place, and costs itself alone.
 #[test]
 fn c90_entries_of_a_list_that_cannot_be_used_are_named() {

@@ -9,6 +9,7 @@ use hooksd_runner::{Bounds, Runner};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use crate::base::background::BackgroundPlaces;
 use crate::base::budget::MemoryBudget;
 use crate::base::gate::Gate;
 use crate::base::partial_lines::PartialLineBudget;
@@ -32,6 +33,8 @@ pub(crate) struct Daemon {
     pub(crate) settings: Arc<Settings>,
     /// Starts handlers, within the limits of this process.
     pub(crate) runner: Runner,
+    /// Places for commands that nobody waits for (D32).
+    pub(crate) background: BackgroundPlaces,
     /// The processes that wait for events, or stay between them (D9).
     pub(crate) warm: Warm,
     /// The open sessions.
@@ -81,11 +84,12 @@ impl Daemon {
     pub(crate) fn new(settings: Settings, stopping: CancellationToken, killing: CancellationToken) -> Daemon {
         let feed = Arc::new(Feed::new(settings.journal.enabled));
         let journal = Journal::start(&settings.config_dir, &settings.journal, feed.clone());
+        let bounds = Bounds::of_this_process().at_most(settings.max_handlers.unwrap_or(usize::MAX));
+        let runner = Runner::with_bounds(bounds);
         Daemon {
             warm: Warm::new(settings.warm.clone()),
-            runner: Runner::with_bounds(
-                Bounds::of_this_process().at_most(settings.max_handlers.unwrap_or(usize::MAX)),
-            ),
+            background: BackgroundPlaces::beside(runner.places()),
+            runner,
             gate: Gate::of_this_process(settings.max_connections),
             stop: StopSignals::new(stopping, killing, settings.drain),
             settings: Arc::new(settings),

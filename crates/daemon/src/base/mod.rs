@@ -1,5 +1,6 @@
-//! What every room may use: it knows nothing of sessions, events or documents.
+//! What every room may use; it imports no other room.
 
+pub(crate) mod background;
 pub(crate) mod budget;
 pub(crate) mod caller;
 pub(crate) mod gate;

@@ -21,7 +21,7 @@ const STALLED_MS: u64 = 1000;
 
 /// One line that holds memory.
 struct Growing {
-    /// When it grew last, or began to wait for more.
+    /// When it grew last.
     grew: Instant,
     /// Tells it to give way.
     cut: CancellationToken,

@@ -17,7 +17,7 @@ struct Entry {
     cancel: CancellationToken,
 }
 
-/// The running events. Their number is bounded by what bounds running events.
+/// The running events: no more than requests in flight, and those that outlive their client.
 #[derive(Default)]
 pub(crate) struct RunningEvents {
     entries: Mutex<(u64, HashMap<u64, Entry>)>,

@@ -9,7 +9,7 @@ use hooksd_protocol::diagnostic::{Diagnostic, code};
 use hooksd_protocol::event::EventName;
 
 use crate::sessions::context::EventContext;
-use crate::sessions::continuations::{Continuations, Stopping};
+use crate::sessions::continuations::{Continuations, CountedAgent};
 
 /// What an event means for the count.
 pub(crate) enum CountedStop<'a> {
@@ -20,41 +20,41 @@ pub(crate) enum CountedStop<'a> {
         /// Where it is counted.
         counts: &'a Continuations,
         /// Whose stop it is.
-        agent: Stopping,
+        agent: CountedAgent,
         /// How often in a row hooks made the agent go on before this stop.
         before: i64,
     },
 }
 
 impl<'a> CountedStop<'a> {
-    /// Finds out what an event means for the count. A prompt, and the end of a conversation, begin its counts anew.
+    /// Finds out what an event means for the count. A prompt, and the end of a conversation, begin its counts anew. An
+    /// event behind a bridge that names no conversation is not counted: it would be counted with those of others.
     pub(crate) fn of(counts: &'a Continuations, context: &EventContext, input: &Input) -> CountedStop<'a> {
-        let event = input.event();
         let payload = match input {
             Input::Payload(payload) => Some(payload),
             Input::Invocation(_) => None,
         };
-        let of_payload = payload.map(|payload| payload.session_id.as_str()).filter(|id| !id.is_empty());
-        let thread =
-            || of_payload.map_or_else(|| context.session.thread_id.decoded(), Into::into).into_owned();
-        match (event, payload) {
-            (Some(EventName::UserPromptSubmit | EventName::SessionStart | EventName::SessionEnd), _) => {
-                counts.begin_anew(&thread());
-                CountedStop::No
+        let named = payload.map(|payload| payload.session_id.as_str()).filter(|id| !id.is_empty());
+        let thread = match (named, &context.agent) {
+            (Some(named), Some(agent)) => format!("{agent}\n{named}"),
+            (Some(named), None) => named.to_owned(),
+            (None, Some(_)) => return CountedStop::No,
+            (None, None) => context.session.thread_id.decoded().into_owned(),
+        };
+        let subagent = match (input.event(), payload) {
+            (Some(EventName::UserPromptSubmit | EventName::SessionEnd), _) => {
+                counts.begin_anew(&thread);
+                return CountedStop::No;
             }
-            (Some(EventName::Stop), Some(_)) => {
-                let agent = Stopping { thread: thread(), subagent: None };
-                CountedStop::Yes { counts, before: counts.so_far(&agent), agent }
-            }
+            (Some(EventName::Stop), Some(_)) => None,
             (Some(EventName::SubagentStop), Some(payload)) => {
-                let agent = Stopping {
-                    thread: thread(),
-                    subagent: Some(payload.agent_id.clone().unwrap_or_default()),
-                };
-                CountedStop::Yes { counts, before: counts.so_far(&agent), agent }
+                Some(payload.agent_id.clone().unwrap_or_default())
             }
-            _ => CountedStop::No,
-        }
+            _ => return CountedStop::No,
+        };
+        let says_so = payload.is_some_and(|payload| payload.stop_hook_active);
+        let agent = CountedAgent { thread, subagent };
+        CountedStop::Yes { counts, before: counts.so_far(&agent, says_so), agent }
     }
 
     /// The facts with which handlers' answers are reduced.
@@ -86,7 +86,7 @@ impl<'a> CountedStop<'a> {
             return;
         }
         let goes_on = match &decision.body {
-            Body::Stop { continue_loop, .. } => *continue_loop,
+            Body::Stop { continue_loop, .. } => *continue_loop && decision.continue_processing,
             _ => said(decision, code::UNSUPPORTED_BLOCK),
         };
         counts.answered(&agent, goes_on);

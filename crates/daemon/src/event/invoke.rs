@@ -121,6 +121,14 @@ impl EventRequest {
     }
 }
 
+/// Waits until a deadline; for ever without one.
+async fn passed(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline.into()).await,
+        None => std::future::pending().await,
+    }
+}
+
 /// Whether the session's events may run against what it is pinned to.
 fn check(
     daemon: &Daemon,
@@ -172,8 +180,13 @@ async fn deliver(
             let answer = tokio::select! {
                 biased;
                 answer = repetition.answer() => Ok(answer),
+                () = passed(context.deadline) => {
+                    let message = "the deadline has passed before the first delivery had its answer";
+                    Ok(Err(RpcError::new(error_code::DEADLINE_PASSED, message)))
+                }
                 end = interrupts.interrupted() => Err(end),
             };
+            // A repetition that waits no longer leaves the run to those who do.
             (answer, repetition.interest)
         }
         Delivery::First(interest, publisher) => {

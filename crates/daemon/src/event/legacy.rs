@@ -1,6 +1,7 @@
 //! Commands of the older, list-shaped documents (contract section 11). Nobody ever waits for one (D32): whether the agent
 //! reports an event in the older form or the event is derived from one of today, its commands run in the background,
-//! exactly once, whoever is still there (D11), each within its own 5 s (D17). Output means nothing; failures are logged,
+//! once for each run of the event, whoever is still there (D11), each within its own 5 s (D17). They have few places and a lane of
+//! their own, so that they stand before no guard. Output means nothing; failures are logged,
 //! told to subscribers and written to the journal.
 
 use std::borrow::Cow;
@@ -26,6 +27,7 @@ use hooksd_protocol::methods::{
 };
 use hooksd_protocol::outcome::{End, EventOutcome, Outcome};
 use hooksd_protocol::seconds::milliseconds;
+use tokio::task::JoinSet;
 use uuid::Uuid;
 
 use crate::base::budget::RequestPermit;
@@ -37,6 +39,9 @@ use crate::event::recorder::{Ended, EventRecorder, report};
 use crate::sessions::context::EventContext;
 use crate::sessions::session::Session;
 use crate::state::Daemon;
+
+/// Whose commands they are in the turns of handlers: nobody's session waits behind them.
+const LANE: &str = "commands of the older form";
 
 /// Starts the commands of an event that an agent has reported in the older form.
 pub(crate) fn emit(
@@ -120,17 +125,44 @@ fn start(
     selected: Vec<Selected>,
     permit: Option<RequestPermit>,
 ) {
-    let Some(first) = selected.first() else { return };
-    let facts = Facts { event: first.handler.event, continuation_count: 0 };
-    let plan = Plan { facts, selected, diagnostics: Vec::new() };
+    if selected.is_empty() {
+        return;
+    }
     let running = context.session.begin_event();
     let daemon = daemon.clone();
     daemon.events.clone().spawn(async move {
         let _until_the_end = (running, permit);
-        let jobs = HandlerJobs { killing: daemon.stop.killing.clone(), ..handler_jobs(&daemon, &context) };
-        let handled = fan_out(&daemon.runner, &plan, &jobs, &daemon.stop.killing, None).await;
-        tell(&daemon, &context, plan.selected, handled);
+        let mut jobs = handler_jobs(&daemon, &context);
+        jobs.killing = daemon.stop.killing.clone();
+        for template in [Some(&mut jobs.template), jobs.of_project.as_mut()].into_iter().flatten() {
+            Arc::make_mut(template).lane = LANE.into();
+        }
+        let (jobs, mut running) = (Arc::new(jobs), JoinSet::new());
+        for (index, selected) in selected.iter().cloned().enumerate() {
+            let (daemon, jobs) = (daemon.clone(), jobs.clone());
+            running.spawn(async move { (index, run(&daemon, &jobs, selected).await) });
+        }
+        let mut handled = vec![Handled::default(); selected.len()];
+        while let Some(ended) = running.join_next().await {
+            let Ok((index, ended)) = ended else { continue };
+            if let Some(slot) = handled.get_mut(index) {
+                *slot = ended;
+            }
+        }
+        tell(&daemon, &context, selected, handled);
     });
+}
+
+/// Runs one command once it has a place.
+async fn run(daemon: &Daemon, jobs: &HandlerJobs, selected: Selected) -> Handled {
+    let killing = &daemon.stop.killing;
+    let _place = match daemon.background.take(killing).await {
+        Ok(place) => place,
+        Err(end) => return Handled { outcome: Some(Outcome::without_process(end)), ..Handled::default() },
+    };
+    let facts = Facts { event: selected.handler.event, continuation_count: 0 };
+    let plan = Plan { facts, selected: vec![selected], diagnostics: Vec::new() };
+    fan_out(&daemon.runner, &plan, jobs, killing, None).await.pop().unwrap_or_default()
 }
 
 /// Logs, tells and records what became of commands.
@@ -141,7 +173,8 @@ fn tell(daemon: &Arc<Daemon>, context: &Arc<EventContext>, selected: Vec<Selecte
         let (status, failure) = ended(outcome);
         if let Some((kind, message)) = failure {
             let (session, event, source) = (&context.session.id, &context.event, handler.source.label());
-            tracing::warn!(%session, %event, %source, "{message}");
+            let redacted = context.config.redactor().text(&message);
+            tracing::warn!(%session, %event, %source, "{}", redacted.as_deref().unwrap_or(&message));
             let diagnostic = Diagnostic::warning(kind, message).handler(&handler.id).field(source);
             diagnostics.push(diagnostic);
         }

@@ -11,7 +11,7 @@ use hooksd_engine::reduce::{Ran, reduce_and_say_why};
 use hooksd_protocol::decision::{Body, Decision};
 use hooksd_protocol::diagnostic::{Diagnostic, Severity, code};
 use hooksd_protocol::invocation::Event;
-use hooksd_protocol::methods::{HandlerReport, InvokeOptions, InvokeResult, ProtocolVersion};
+use hooksd_protocol::methods::{HandlerReport, InvokeOptions, InvokeResult, Part, ProtocolVersion};
 use hooksd_protocol::outcome::End;
 use hooksd_protocol::rpc::{RpcError, error_code};
 use hooksd_protocol::seconds::milliseconds;
@@ -158,8 +158,11 @@ impl EventRun {
         if agent.is_none() || *is_open_session {
             return;
         }
+        // An agent that cannot show a notice on this event is told by one that can.
+        let can_show = !self.options.agent.iter().any(|behind| behind.cannot.contains(&Part::Notice));
+        let thread = format!("{}\n{}", agent.as_deref().unwrap_or_default(), session.thread_id.decoded());
         for diagnostic in config.not_in_force() {
-            if self.daemon.told.is_new(&session.thread_id.decoded(), &diagnostic.message) {
+            if can_show && self.daemon.told.is_new(&thread, &diagnostic.message) {
                 decision.user_notices.push(format!("hooksd: {}", diagnostic.message));
             }
             decision.diagnostics.push(diagnostic.clone());

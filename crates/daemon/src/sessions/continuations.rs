@@ -14,8 +14,8 @@ const MAX_COUNTED: usize = 4096;
 
 /// Whose stops are counted: a conversation, and in it one of its subagents.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Stopping {
-    /// The conversation's id.
+pub(crate) struct CountedAgent {
+    /// The agent's name, if a bridge says it, and the conversation's id.
     pub(crate) thread: String,
     /// The subagent's id; `None` for the agent itself.
     pub(crate) subagent: Option<String>,
@@ -29,19 +29,37 @@ pub(crate) struct Continuations {
 
 #[derive(Default)]
 struct Counts {
-    /// How often in a row, and when last, in stops of the daemon's life.
-    by_agent: HashMap<Stopping, (i64, u64)>,
+    by_agent: HashMap<CountedAgent, Count>,
+    /// Stops of the daemon's life that were answered by going on.
     stops: u64,
 }
 
+#[derive(Default)]
+struct Count {
+    /// How often in a row hooks made the agent go on.
+    in_a_row: i64,
+    /// When last, in stops.
+    last: u64,
+    /// Whether its events have said that it goes on: then one that does not say so begins another turn.
+    says_so: bool,
+}
+
 impl Continuations {
-    /// How often in a row hooks made this agent go on; no more than the cap matters.
-    pub(crate) fn so_far(&self, agent: &Stopping) -> i64 {
-        lock(&self.counts).by_agent.get(agent).map_or(0, |(count, _)| *count)
+    /// How often in a row hooks made this agent go on before a stop; no more than the cap matters. `says_so` is the flag of
+    /// the event: once an agent has set it, a stop without it begins another turn.
+    pub(crate) fn so_far(&self, agent: &CountedAgent, says_so: bool) -> i64 {
+        let mut counts = lock(&self.counts);
+        let Some(count) = counts.by_agent.get_mut(agent) else { return 0 };
+        if count.says_so && !says_so {
+            counts.by_agent.remove(agent);
+            return 0;
+        }
+        count.says_so |= says_so;
+        count.in_a_row
     }
 
     /// Notes how a stop of this agent was answered: hooks made it go on, or it may stop.
-    pub(crate) fn answered(&self, agent: &Stopping, goes_on: bool) {
+    pub(crate) fn answered(&self, agent: &CountedAgent, goes_on: bool) {
         let mut counts = lock(&self.counts);
         if !goes_on {
             counts.by_agent.remove(agent);
@@ -49,10 +67,11 @@ impl Continuations {
         }
         counts.stops += 1;
         let now = counts.stops;
-        let (count, last) = counts.by_agent.entry(agent.clone()).or_default();
-        (*count, *last) = ((*count + 1).min(CONTINUATION_CAP), now);
+        let count = counts.by_agent.entry(agent.clone()).or_default();
+        count.in_a_row = (count.in_a_row + 1).min(CONTINUATION_CAP);
+        count.last = now;
         if counts.by_agent.len() > MAX_COUNTED {
-            let oldest = counts.by_agent.iter().min_by_key(|(_, (_, last))| *last);
+            let oldest = counts.by_agent.iter().min_by_key(|(_, count)| count.last);
             if let Some(oldest) = oldest.map(|(agent, _)| agent.clone()) {
                 counts.by_agent.remove(&oldest);
             }
@@ -72,8 +91,8 @@ impl Continuations {
 mod tests {
     use super::*;
 
-    fn agent(thread: &str, subagent: Option<&str>) -> Stopping {
-        Stopping { thread: thread.to_owned(), subagent: subagent.map(str::to_owned) }
+    fn agent(thread: &str, subagent: Option<&str>) -> CountedAgent {
+        CountedAgent { thread: thread.to_owned(), subagent: subagent.map(str::to_owned) }
     }
 
     #[test]
@@ -82,12 +101,22 @@ mod tests {
         let (main, sub, other) = (agent("t", None), agent("t", Some("s")), agent("u", None));
         (0..3).for_each(|_| continuations.answered(&main, true));
         continuations.answered(&sub, true);
-        assert_eq!([&main, &sub, &other].map(|agent| continuations.so_far(agent)), [3, 1, 0]);
+        assert_eq!([&main, &sub, &other].map(|agent| continuations.so_far(agent, false)), [3, 1, 0]);
         continuations.answered(&sub, false);
-        assert_eq!([&main, &sub].map(|agent| continuations.so_far(agent)), [3, 0]);
+        assert_eq!([&main, &sub].map(|agent| continuations.so_far(agent, false)), [3, 0]);
         continuations.answered(&other, true);
         continuations.begin_anew("t");
-        assert_eq!([&main, &sub, &other].map(|agent| continuations.so_far(agent)), [0, 0, 1]);
+        assert_eq!([&main, &sub, &other].map(|agent| continuations.so_far(agent, false)), [0, 0, 1]);
+    }
+
+    #[test]
+    fn a_stop_without_the_flag_begins_another_turn_of_an_agent_that_sets_it() {
+        let (continuations, agent) = (Continuations::default(), agent("t", None));
+        continuations.answered(&agent, true);
+        assert_eq!([true, true, false, false].map(|flag| continuations.so_far(&agent, flag)), [1, 1, 0, 0]);
+        // One that never sets it stays bounded.
+        (0..9).for_each(|_| continuations.answered(&agent, true));
+        assert_eq!(continuations.so_far(&agent, false), CONTINUATION_CAP);
     }
 
     #[test]
@@ -99,8 +128,8 @@ mod tests {
             continuations.answered(&kept, true);
             continuations.answered(&agent(&number.to_string(), None), true);
         }
-        assert_eq!(continuations.so_far(&agent("oldest", None)), 0);
-        assert_eq!(continuations.so_far(&kept), CONTINUATION_CAP);
+        assert_eq!(continuations.so_far(&agent("oldest", None), false), 0);
+        assert_eq!(continuations.so_far(&kept, false), CONTINUATION_CAP);
         assert_eq!(lock(&continuations.counts).by_agent.len(), MAX_COUNTED);
     }
 }

@@ -51,14 +51,16 @@ impl Execution {
 pub(crate) struct Interest {
     cancel: CancellationToken,
     /// `None` for an event that cannot be asked for again: its request is the only one.
-    execution: Option<Arc<Execution>>,
+    execution: Option<(Arc<DeliveryCache>, Arc<Execution>)>,
     stops: bool,
 }
 
 impl Interest {
-    fn of(execution: &Arc<Execution>) -> Interest {
+    /// Called with the cache's entries locked: nobody can find the execution, or leave it, meanwhile.
+    fn of(cache: &Arc<DeliveryCache>, execution: &Arc<Execution>) -> Interest {
         execution.wanted_by.fetch_add(1, Ordering::AcqRel);
-        Interest { cancel: execution.cancel.clone(), execution: Some(execution.clone()), stops: true }
+        let cancel = execution.cancel.clone();
+        Interest { cancel, execution: Some((cache.clone(), execution.clone())), stops: true }
     }
 
     /// Leaves without stopping the run (D11).
@@ -74,13 +76,16 @@ impl Interest {
 
 impl Drop for Interest {
     fn drop(&mut self) {
-        let is_last = match &self.execution {
-            Some(execution) => {
-                execution.wanted_by.fetch_sub(1, Ordering::AcqRel) == 1 && !execution.is_finished()
+        let Some((cache, execution)) = &self.execution else {
+            if self.stops {
+                self.cancel.cancel();
             }
-            None => true,
+            return;
         };
-        if is_last && self.stops {
+        // Under the lock: a repetition either joins before the last one leaves, or finds the run stopped and begins anew.
+        let _entries = cache.entries();
+        let is_last = execution.wanted_by.fetch_sub(1, Ordering::AcqRel) == 1;
+        if is_last && self.stops && !execution.is_finished() {
             self.cancel.cancel();
         }
     }
@@ -172,16 +177,17 @@ impl DeliveryCache {
                 if execution.content != content {
                     return Delivery::Conflict;
                 }
-                let (execution, interest) = (execution.clone(), Interest::of(execution));
+                let (execution, interest) = (execution.clone(), Interest::of(self, execution));
                 return Delivery::Repeated(Repetition { execution, interest });
             }
         }
         let (answer, _) = watch::channel(None);
         let execution = Execution { content, answer, cancel: cancel.clone(), wanted_by: AtomicUsize::new(0) };
         let execution = Arc::new(execution);
+        let interest = Interest::of(self, &execution);
         entries.by_key.insert(key.clone(), execution.clone());
         drop(entries);
-        Delivery::First(Interest::of(&execution), Publisher(Some((self.clone(), key, execution))))
+        Delivery::First(interest, Publisher(Some((self.clone(), key, execution))))
     }
 
     /// Keeps the answer of an execution for later deliveries; the oldest that is too much is forgotten.

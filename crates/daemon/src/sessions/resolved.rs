@@ -42,6 +42,8 @@ pub(crate) struct ResolvedConfig {
     /// The same with what the `.env` files of a trusted project fill in; `None` when they add nothing. Only handlers of
     /// the project's own document get these (D36).
     project_variables: Option<Arc<SessionVariables>>,
+    /// Whether the client has named the bytes of the project's document that it trusts.
+    names_bytes: bool,
     /// Keeps the documents hot for as long as the session is pinned to them.
     _hot: Vec<Arc<Slot>>,
     /// Set when the project's handlers count only because the store says so: the stamp it had when it last did.
@@ -164,6 +166,11 @@ pub(crate) fn resolve(
         remarks.push(Diagnostic::warning(code::PROJECT_UNTRUSTED, message).field(document));
     }
     let fingerprint = loaded.project.fingerprint.clone();
+    let names_bytes = matches!(params.trust, Some(Trust::Fingerprint(_)));
+    if names_bytes && !loaded.project.present {
+        let message = format!("{} has no document, and one was named that is trusted", root.display());
+        remarks.push(Diagnostic::warning(code::PROJECT_UNTRUSTED, message));
+    }
     let used = loaded.project.loaded || workspace;
     let by_store = used && !granted(fingerprint.as_deref().unwrap_or_default());
     let store_stamp = by_store.then(|| Mutex::new(stamp));
@@ -182,6 +189,7 @@ pub(crate) fn resolve(
         remarks,
         variables,
         project_variables,
+        names_bytes,
         _hot: hot,
         store_stamp,
         persistent: [OnceLock::new(), OnceLock::new()],
@@ -208,7 +216,11 @@ impl ResolvedConfig {
     pub(crate) fn not_in_force(&self) -> impl Iterator<Item = &Diagnostic> {
         let codes = [code::CONFIG_READ_FAILED, code::PLUGIN_HOOKS_FAILED, code::TRUST_STORE_UNREADABLE];
         let all = self.loaded.snapshot.diagnostics.iter().chain(&self.remarks);
-        all.filter(move |diagnostic| codes.contains(&diagnostic.code.as_str()))
+        // Who names the bytes of a document means its hooks to be in force.
+        let named = self.names_bytes;
+        all.filter(move |diagnostic| {
+            codes.contains(&diagnostic.code.as_str()) || (named && diagnostic.code == code::PROJECT_UNTRUSTED)
+        })
     }
 
     /// Whether the project's handlers may still run. Costs one stat unless the store has changed.
