@@ -53,6 +53,8 @@ BUILTINS = {"true", "false", "echo", "exit", "test", "cd", ":", "a b"}
 
 # Vectors that can be seen from outside and still are no scenario, by the beginning of their ids.
 LEFT_OUT = {
+    "plugins/discovery/missing-folder": "hooksd also tells a session of a plugin whose folder is gone",
+    "plugins/discovery/folder-is-file": "hooksd also tells a session of a plugin whose folder is gone",
     "config/doc-hooks-list-mixed": "hooksd keeps the entries of a list beside what is none",
     "legacy/doc/list-with-": "hooksd keeps the entries of a list beside what is none",
     "reduce/launch/noshebang": "how a file without an interpreter line is run differs between systems",

@@ -113,8 +113,10 @@ fn wait_for_background(scenario: &Scenario, world: &World) {
     let ran = expect.ran.iter().flatten();
     let is_there =
         |path: &String| record::read_file(world.real(path).as_ref()).is_some_and(|text| !text.is_empty());
-    let all_ran =
-        || ran.clone().all(|name| record::times(world, name) > 0 && record::stdin(world, name).is_some());
+    let times = |name: &String| ran.clone().filter(|other| *other == name).count();
+    let has_run =
+        |name: &String| record::times(world, name) >= times(name) && record::stdin(world, name).is_some();
+    let all_ran = || ran.clone().all(has_run);
     let until = Instant::now() + Duration::from_secs(BACKGROUND_SECONDS);
     while !(all_ran() && expect.files.keys().all(is_there)) && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(LOOK_MS));
