@@ -391,3 +391,41 @@ fn c101_the_bridge_can_be_trusted_with_a_project_for_one_call() {
         assert!(wrong.stderr.contains("--trust is explicit, or the SHA-256"), "{wrong:?}");
     });
 }
+
+/// C103: what the guide does not say is as docs/hooks.md has it: `session.start` comes with each prompt and not with
+/// SessionStart, automatic compaction derives nothing, and an entry of `updatedPermissions` that is none voids the allow.
+/// D39 and D40 have tests of their own.
+#[test]
+fn c103_differences_from_the_guide_are_as_documented() {
+    daemon(async |world| {
+        let touch = |file: &str, event: &str| json!({ "command": ["/usr/bin/touch", world.text_at(file)], "events": [event] });
+        world.user(
+            &json!({ "hooks": [touch("start", "session.start"), touch("compact", "context.compact")] }),
+        );
+        let mut agent = world.agent().await;
+        agent.invoke(&events::session_start()).await;
+        let compact = |trigger: &str| payload(world, "PreCompact", json!({ "trigger": trigger }));
+        let params = json!({ "session": agent.session(), "payload": compact("auto") });
+        agent.line.call("hook/invoke", params).await.unwrap();
+        world.nothing_runs().await;
+        assert_eq!((world.read("start"), world.read("compact")), (None, None));
+        agent.invoke(&events::prompt()).await;
+        world.appears("start").await;
+        let params = json!({ "session": agent.session(), "payload": compact("manual") });
+        agent.line.call("hook/invoke", params).await.unwrap();
+        world.appears("compact").await;
+
+        let allow = |change: Value| {
+            let specific = json!({ "hookEventName": "PermissionRequest",
+                "decision": { "behavior": "allow", "updatedPermissions": [change] } });
+            format!("echo '{}'", json!({ "hookSpecificOutput": specific }))
+        };
+        let known = json!({ "type": "setMode", "mode": "plan", "destination": "session" });
+        for (change, behavior) in [(known, "allow"), (json!({ "type": "nope" }), "none")] {
+            world.user(&events::shell("PermissionRequest", &allow(change)));
+            let mut agent = world.agent_with(json!({ "accepts": ["updated_permissions"] })).await;
+            let request = events::tool("PermissionRequest", "execute", json!({}));
+            assert_eq!(agent.invoke(&request).await.behavior(), behavior);
+        }
+    });
+}

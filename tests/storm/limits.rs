@@ -133,7 +133,9 @@ async fn b45_a_guard_when_processes_run_short() {
     let waited =
         result["handlers"].as_array().unwrap().iter().map(|handler| handler["queue_ms"].as_u64().unwrap());
     println!("30 x sleep 0.2 and a guard near ulimit -u {LIMIT}: deny after {} ms", result["duration_ms"]);
-    assert!(waited.max().unwrap() > 200, "processes were not short: {result}");
+    // Processes were short where handlers waited for one, and where a shell got none for its own command.
+    let is_short = waited.max().unwrap() > 200 || result.to_string().contains("Cannot fork");
+    assert!(is_short, "processes were not short: {result}");
     hog.wait().unwrap();
     daemon.nothing_left().await;
 }
