@@ -182,11 +182,10 @@ async fn deliver(
                 answer = repetition.answer() => Ok(answer),
                 () = passed(context.deadline) => {
                     let message = "the deadline has passed before the first delivery had its answer";
-                    Ok(Err(RpcError::new(error_code::DEADLINE_PASSED, message)))
+                    return Err(RpcError::new(error_code::DEADLINE_PASSED, message));
                 }
                 end = interrupts.interrupted() => Err(end),
             };
-            // A repetition that waits no longer leaves the run to those who do.
             (answer, repetition.interest)
         }
         Delivery::First(interest, publisher) => {
