@@ -30,6 +30,11 @@ impl<'a> CountedStop<'a> {
     /// Finds out what an event means for the count. A prompt, and the end of a conversation, begin its counts anew. An
     /// event behind a bridge that names no conversation is not counted: it would be counted with those of others.
     pub(crate) fn of(counts: &'a Continuations, context: &EventContext, input: &Input) -> CountedStop<'a> {
+        use EventName::{SessionEnd, Stop, SubagentStop, UserPromptSubmit};
+        // Most events mean nothing for the count, and cost nothing here.
+        if !matches!(input.event(), Some(UserPromptSubmit | SessionEnd | Stop | SubagentStop)) {
+            return CountedStop::No;
+        }
         let payload = match input {
             Input::Payload(payload) => Some(payload),
             Input::Invocation(_) => None,
@@ -42,14 +47,12 @@ impl<'a> CountedStop<'a> {
             (None, None) => context.session.thread_id.decoded().into_owned(),
         };
         let subagent = match (input.event(), payload) {
-            (Some(EventName::UserPromptSubmit | EventName::SessionEnd), _) => {
+            (Some(UserPromptSubmit | SessionEnd), _) => {
                 counts.begin_anew(&thread);
                 return CountedStop::No;
             }
-            (Some(EventName::Stop), Some(_)) => None,
-            (Some(EventName::SubagentStop), Some(payload)) => {
-                Some(payload.agent_id.clone().unwrap_or_default())
-            }
+            (Some(Stop), Some(_)) => None,
+            (Some(SubagentStop), Some(payload)) => Some(payload.agent_id.clone().unwrap_or_default()),
             _ => return CountedStop::No,
         };
         let says_so = payload.is_some_and(|payload| payload.stop_hook_active);
