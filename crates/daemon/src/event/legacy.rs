@@ -1,7 +1,7 @@
-//! Commands of the older, list-shaped documents (contract section 11). Nobody ever waits for one (D32): whether the agent
-//! reports an event in the older form or the event is derived from one of today, its commands run in the background,
-//! once for each run of the event, whoever is still there (D11), each within its own 5 s (D17). They have few places and a lane of
-//! their own, so that they stand before no guard. Output means nothing; failures are logged,
+//! Commands of the older, list-shaped documents (contract section 11). Nobody ever waits for one (D32): whether the
+//! agent reports an event in the older form or the event is derived from one of today, its commands run in the
+//! background, once for each run of the event, whoever is still there (D11), each within its own 5 s (D17). They have
+//! few places and a lane of their own, so that they stand before no guard. Output means nothing; failures are logged,
 //! told to subscribers and written to the journal.
 
 use std::borrow::Cow;
